@@ -63,11 +63,13 @@ def read_judgments(
     columns: ColumnMapping = None,
     where: ColumnMapping = None,
     needs_query: bool = True,
+    allow_blank: bool = False,
     note: NoteHandler = lambda _: None,
 ) -> Judgments:
     """Read judgments: TREC qrels with the iteration as judge, or a table with query, doc, judge and label.
 
-    With `needs_query=False` a table may lack the query; a note says so, since a mere misspelling looks the same.
+    With `needs_query=False` a table may lack the query; a note says so, since a mere misspelling looks the same. With
+    `allow_blank`, an empty label says that a document was not judged.
 
     Examples:
         >>> path = getfixture("tmp_path") / "human.qrels"
@@ -77,7 +79,7 @@ def read_judgments(
     """
     file = TableFile.open(path, "judgments", form, columns, where)
     frame = file.read_rows(note)
-    judgments = file.locate_errors(lambda: Judgments.of(frame, needs_query=needs_query))
+    judgments = file.locate_errors(lambda: Judgments.of(frame, needs_query=needs_query, allow_blank=allow_blank))
     if not needs_query:
         _note_missing_query(file.source, frame, judgments.frame, "document", note)
     return judgments

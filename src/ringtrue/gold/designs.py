@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias
 Design: TypeAlias = Literal["pool_random", "pool_stratified", "whole_queries", "external", "known"]
 Population: TypeAlias = Literal["these", "like-these"]
 
+POPULATION_TEXTS: dict[Population, str] = {"these": "these queries", "like-these": "queries like these"}
 DESIGNS: dict[Design, str] = {
     "pool_random": "drawn at random from the documents that the runs show",
     "pool_stratified": "drawn from them with known probabilities (column prob), as `ringtrue sample --budget` does",

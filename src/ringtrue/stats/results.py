@@ -82,6 +82,17 @@ class Estimate:
             return f"{self.value:.{digits}f}"
         return f"{self.value:.{digits}f} ({self.level * 100:g}% CI {self.low:.{digits}f} to {self.high:.{digits}f})"
 
+    def within(self, lowest: float, highest: float) -> Estimate:
+        """With the interval cut to what is possible; one that lies elsewhere altogether stays as it is.
+
+        Examples:
+            >>> print(Estimate(value=0.5, se=0.3, low=-0.1, high=1.1, n=9, method="t").within(0, 1))
+            0.5 (95% CI 0.0 to 1.0)
+        """
+        if self.low is None or self.high is None or self.high < lowest or self.low > highest:
+            return self
+        return replace(self, low=max(self.low, lowest), high=min(self.high, highest))
+
     def as_dict(self) -> dict[str, object]:
         """The estimate as plain data, in the key order of the command line's JSON."""
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
@@ -96,7 +107,8 @@ class Comparison:
     speaks for, which for the sign test and Wilcoxon's need not be the one with the higher mean. `effect_size` is the
     mean difference in standard deviations; `detectable` the difference that as many such queries would show in four
     of five tests. None where the data cannot tell; a note then says why. Where the labels were corrected by gold ones,
-    `naive` is the same comparison by the labels as they are, and so are the wins, ties and losses.
+    `naive` is the same comparison by the labels as they are, and so are the wins, ties and losses; `bounds` are the
+    ends of the interval whatever lost labels, and documents that could not be drawn, may be.
 
     Examples:
         >>> print(Comparison(measure="AP", a="new", b="old", difference=Estimate(value=0.02, n=50, method="t"),
@@ -118,6 +130,7 @@ class Comparison:
     losses: int
     detectable: float | None = None
     naive: Comparison | None = None
+    bounds: tuple[float, float] | None = None
     notes: tuple[str, ...] = ()
 
     @property
@@ -145,6 +158,7 @@ class Comparison:
             losses=self.wins,
             effect_size=None if self.effect_size is None else -self.effect_size,
             naive=None if self.naive is None else self.naive.turned(),
+            bounds=None if self.bounds is None else (0.0 - self.bounds[1], 0.0 - self.bounds[0]),
         )
 
     def __str__(self) -> str:
@@ -162,7 +176,8 @@ class Comparison:
     def as_dict(self) -> dict[str, object]:
         """The comparison as plain data, in the key order of the command line's JSON."""
         naive = self.naive or self
-        return plain_fields(self) | {"naive": {"difference": naive.difference.as_dict(), "p_value": naive.p_value}}
+        plain = plain_fields(self) | {"naive": {"difference": naive.difference.as_dict(), "p_value": naive.p_value}}
+        return {name: value for name, value in plain.items() if name != "bounds" or value is not None}
 
 
 def _bronze_phrase(naive: Comparison) -> str:

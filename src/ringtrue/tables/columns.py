@@ -36,6 +36,11 @@ COLUMN_ALIASES: dict[Column, tuple[str, ...]] = {
 }
 
 INT32 = range(-(2**31), 2**31)
+# labels that say that a document was not judged
+UNJUDGED_WORDS = (
+    *("", "?", "-", "na", "n/a", "null", "none", "skip", "skipped"),
+    *("unsure", "can't tell", "cant tell", "cannot tell"),
+)
 EMPTY_CELL_HINT = "every row needs one; `--where COLUMN!=` leaves out the rows where COLUMN is empty"
 MAX_LISTED = 8  # columns that a message lists
 REPLACED_SUFFIX = "_before"  # ends the name of a column where another was named to take its place
@@ -250,6 +255,27 @@ def parse_numbers(frame: pl.DataFrame, column: Column) -> pl.Series:
         hint = grades if column == "label" else ""
         raise TableError(f"row {row}: expected a finite number in column '{column}', found {cell!r}{hint}")
     return series
+
+
+def blank_to_unjudged(frame: pl.DataFrame) -> pl.DataFrame:
+    """Empty labels, and words such as "can't tell", as the label −1, *not judged*, with the word in a column reason.
+
+    Examples:
+        >>> blank_to_unjudged(pl.DataFrame({"doc": ["a", "b", "c"], "label": ["2", None, "can't tell"]})).rows()
+        [('a', '2', None), ('b', '-1', 'blank'), ('c', '-1', "can't tell")]
+    """
+    labels = frame["label"]
+    if not (labels.dtype == pl.String or labels.null_count()):
+        return frame
+    text = labels.cast(pl.String, strict=False).fill_null("").str.strip_chars()
+    unjudged = text.str.to_lowercase().str.replace_all("’", "'").str.replace_all("_", " ").is_in(UNJUDGED_WORDS)
+    if not unjudged.any():
+        return frame
+    reason = pl.select(pl.when(unjudged).then(pl.when(text == "").then(pl.lit("blank")).otherwise(text))).to_series()
+    if "reason" in frame.columns:
+        reason = pl.select(pl.coalesce(frame["reason"].cast(pl.String, strict=False), reason)).to_series()
+    filled = pl.select(pl.when(unjudged).then(pl.lit("-1")).otherwise(text)).to_series()
+    return frame.with_columns(label=filled, reason=reason)
 
 
 def parse_labels(frame: pl.DataFrame, column: Column) -> pl.Series:

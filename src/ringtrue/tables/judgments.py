@@ -10,6 +10,7 @@ import polars as pl
 from ringtrue.errors import DuplicateError, TableError, UsageError, did_you_mean
 from ringtrue.tables.columns import (
     Column,
+    blank_to_unjudged,
     make_frame,
     parse_ids,
     parse_labels,
@@ -45,11 +46,12 @@ class Judgments:
             raise TableError("there is no judgment here")
 
     @classmethod
-    def of(cls, data: object, *, needs_query: bool = True) -> Self:
+    def of(cls, data: object, *, needs_query: bool = True, allow_blank: bool = False) -> Self:
         """Judgments from a dictionary of dictionaries, or from any frame with the usual column names.
 
         Where judges are asked about and nothing is searched, a table may do without queries (`needs_query=False`):
-        all its documents then belong to the query '0'.
+        all its documents then belong to the query '0'. With `allow_blank`, an empty label and words such as
+        "can't tell" say that a document was not judged, and a column reason has the word.
         """
         if isinstance(data, cls):
             return data
@@ -62,6 +64,8 @@ class Judgments:
             extra_aliases={"label": ("score",)} if {"corpus-id", "corpus_id", "q_id"} & set(source.columns) else {},
             table_kind="judgments",
         )
+        if allow_blank:
+            frame = blank_to_unjudged(frame)
         if "query" not in frame.columns:
             frame = frame.with_columns(query=pl.lit(NO_QUERY))
         columns = [parse_ids(frame, "query"), parse_ids(frame, "doc"), parse_labels(frame, "label")]

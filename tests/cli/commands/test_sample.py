@@ -99,8 +99,9 @@ def test_the_table_says_what_comes_next(shelf: Path, ringtrue) -> None:
     assert lines[0].split() == ["documents", "queries", "design", "file"]
     assert lines[2].split() == ["40", "20", "pool_stratified", "out.csv"]
     assert lines[3] == "next: let gold fill in a column label, then `ringtrue evaluate … --gold out.csv`"
-    assert lines[5].split() == ["P@5", "DCG@5"]
-    assert lines[7].startswith("a  ±0.")
+    assert lines[4] == "out.frame.csv lists all that could be drawn: keep it beside out.csv"
+    assert lines[6].split() == ["P@5", "DCG@5"]
+    assert lines[8].startswith("a  ±0.")
     assert lines[-1].startswith("half of the 95% interval to expect, for these queries")
     assert [line for line in lines if line != line.rstrip()] == []
 
@@ -205,7 +206,7 @@ def test_the_table_of_a_continued_sample_counts_what_is_left_to_judge(shelf: Pat
     assert lines[-1].endswith("if bronze errs as the labels so far show")
     unfinished = ringtrue("evaluate", "a.run", "b.run", "--judgments", "j.qrels", "--gold", "both.csv", "-m", "P@5")
     assert unfinished.code == 1
-    assert "no gold label in column 'label', as in 40 of 70 rows" in unfinished.err
+    assert "40 gold labels are lost, of 70: 40 blank. A draw holds only if all of it is judged" in unfinished.err
     done = filled("both.csv", "done.csv")
     assert ringtrue("evaluate", "a.run", "b.run", "--judgments", "j.qrels", "--gold", done, "-m", "P@5").code == 0
 
@@ -256,10 +257,14 @@ def test_whole_queries_are_continued_with_whole_queries(shelf: Path, ringtrue) -
         (["--budget", "9", "-o", "none/out.csv"], 1, "there is no folder 'none'"),
         (["--budget", "9", "--already", "none.csv"], 1, "none.csv: no such file"),
         (["--budget", "9", "--already", "drawn.csv"], 1, "drawn.csv: expected a column label with what gold says"),
-        (["--budget", "9", "--already", "far.csv"], 1, "it was drawn from something else, and cannot be continued"),
+        (
+            ["--budget", "9", "--already", "far.csv"],
+            1,
+            "drawn from other runs, another cutoff or by other bronze labels",
+        ),
         (["--queries", "9", "--already", "gold.csv"], 1, "which --queries cannot continue; continue it with --budget"),
         (["--budget", "9", "--already", "whole.csv"], 1, "which --budget cannot continue; continue it with --queries"),
-        (["--budget", "9", "--already", "empty.csv"], 1, "row 1: no gold label in column 'label', as in 1 of 30 rows"),
+        (["--budget", "9", "--already", "empty.csv"], 1, "3 gold labels are lost, of 30: 3 blank"),
         (["--budget", "9", "--already", "plain.csv"], 1, "--already continues what `ringtrue sample` drew"),
         (["--budget", "9", "--already", "twice.csv"], 1, "twice.csv: document"),
         (["--budget", "9", "--already", "odd.csv"], 1, "expected a probability above 0 and up to 1 in 'prob'"),
@@ -274,7 +279,7 @@ def test_what_cannot_be_drawn_is_told_in_one_line(
     gold = pl.read_csv(filled("drawn.csv", "gold.csv"))
     ringtrue(*WORDS, "--queries", "8", "-o", "queries.csv")
     filled("queries.csv", "whole.csv")
-    gold.with_columns(label=pl.when(pl.int_range(pl.len()) > 0).then("label")).write_csv("empty.csv")
+    gold.with_columns(label=pl.when(pl.int_range(pl.len()) > 2).then("label")).write_csv("empty.csv")
     gold.select("query", "doc", "label").write_csv("plain.csv")
     pl.concat([gold, gold[:1]]).write_csv("twice.csv")
     gold.with_columns(prob=pl.lit(1.5)).write_csv("odd.csv")

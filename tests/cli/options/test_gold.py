@@ -23,7 +23,8 @@ from ringtrue.gold.correction.results import Method
 from ringtrue.gold.designs import Design, Population
 
 ESTIMATE = ["value", "se", "low", "high", "level", "n", "method", "notes"]
-CORRECTED = ["runs", "corrected", "gold_only", "methods", "design", "population", "judge", "checks", "notes"]
+CORRECTED = ["runs", "corrected", "gold_only", "methods", "design", "population", "judge", "checks", "bounds",
+             "bronze_worth", "notes"]  # fmt: skip
 COMPARED = ["measure", "a", "b", "difference", "p_value", "p_adjusted", "test", "effect_size", "wins", "ties", "losses",
             "naive", "notes"]  # fmt: skip
 RUNS = ("new.run", "old.run", "far.run")
@@ -437,7 +438,7 @@ def test_a_few_documents_that_gold_could_not_judge_are_left_out_with_a_word(gold
     some = changed(gold(), "some.csv", lambda place, row: row | {"label": "-1"} if place == 0 else row)
     answer = ringtrue("evaluate", *WORDS, "--gold", some, "-m", "P@5")
     assert answer.code == 0
-    assert "left out: 1 gold label is negative, which says 'not judged'" in answer.err
+    assert "1 gold label is lost, of 120: 1 not judged (a negative label)" in answer.err
 
 
 # Gold and bronze may come in many ways.
@@ -592,7 +593,7 @@ BAD: dict[str, tuple[Callable[[int, dict[str, str]], dict[str, str] | None], str
     ),
     "labels left empty": (
         lambda place, row: row | {"label": ""} if place > 99 else row,
-        "bad.csv: row 101: no gold label in column 'label', as in 20 of 120 rows; gold has to judge all that was drawn",
+        "20 gold labels are lost, of 120: 20 blank. A draw holds only if all of it is judged",
     ),
     "no labels at all": (
         lambda _, row: {key: value for key, value in row.items() if key != "label"},
@@ -609,11 +610,11 @@ BAD: dict[str, tuple[Callable[[int, dict[str, str]], dict[str, str] | None], str
     ),
     "only labels that say nothing": (
         lambda _, row: row | {"label": "-1"},
-        "every gold label is negative, which says 'not judged': there is nothing to correct with",
+        "no gold document has a label",
     ),
     "a tenth that was not judged": (
         lambda place, row: row | {"label": "-1"} if place % 10 == 0 else row,
-        "12 gold labels are negative, which says 'not judged'",
+        "12 gold labels are lost, of 120",
     ),
     "a document twice": (
         lambda place, row: row | {"query": "q00", "doc": "d1"} if place < 2 else row,

@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 
 import ringtrue as rt
 from gold.correction.worlds import World, world
-from ringtrue.errors import DuplicateError, InputError, MeasureError, MismatchError, TableError, UsageError
+from ringtrue.errors import DuplicateError, InputError, MeasureError, MismatchError, UsageError
 from ringtrue.stats.confusion import Confusion
 from ringtrue.tables import Judgments
 from strategies import examples
@@ -35,7 +35,8 @@ def gold(here: World) -> pl.DataFrame:
 def test_the_answer_has_what_the_command_line_promises(here: World, gold: pl.DataFrame) -> None:
     found = rt.correct(here.runs, here.bronze, gold, "P@5,DCG@5", design="pool_random")
     plain = json.loads(json.dumps(found.as_dict(), allow_nan=False))
-    keys = ["runs", "corrected", "gold_only", "methods", "design", "population", "judge", "checks", "notes"]
+    keys = ["runs", "corrected", "gold_only", "methods", "design", "population", "judge", "checks", "bounds",
+            "bronze_worth", "notes"]  # fmt: skip
     assert list(plain) == keys
     for part in ("runs", "corrected", "gold_only"):
         assert list(plain[part]) == ["run0", "run1"]
@@ -55,7 +56,8 @@ def test_the_answer_in_words(here: World, gold: pl.DataFrame) -> None:
     assert lines[0] == f"run0 DCG@5: {one} (bronze says {raw.value:.3f})"
     assert lines[2] == ("DCG@5 by the difference estimator: the gold labels were drawn from what the runs show "
                         "(pool_stratified), and it then holds for any judge")  # fmt: skip
-    assert lines[3:] == [check.text for check in found.checks if not check.passed]
+    assert lines[3] == f"DCG@5: {found.bronze_worth['DCG@5']}"
+    assert lines[4:] == [check.text for check in found.checks if not check.passed]
 
 
 def test_the_design_decides_the_way(here: World, gold: pl.DataFrame) -> None:
@@ -166,9 +168,9 @@ def test_two_gold_labels_of_a_document_are_refused(here: World) -> None:
         rt.correct(here.runs, twice, here.gold, "P@5", design="pool_random")
 
 
-def test_empty_labels_are_refused_with_their_row(here: World, gold: pl.DataFrame) -> None:
+def test_labels_that_are_all_empty_are_refused(here: World, gold: pl.DataFrame) -> None:
     empty = gold.with_columns(label=pl.lit(None, dtype=pl.Int64))
-    with pytest.raises(TableError, match="row 1: column 'label' is empty"):
+    with pytest.raises(InputError, match="no gold document has a label"):
         rt.correct(here.runs, here.bronze, empty, "P@5", design="pool_random")
 
 
@@ -201,7 +203,7 @@ def test_negative_gold_labels_are_left_out_and_told(here: World, gold: pl.DataFr
     unsure = gold.with_columns(label=pl.when(pl.col("query") == "q0").then(-1).otherwise(pl.col("label")))
     found = rt.correct(here.runs, here.bronze, unsure, "P@5", design="pool_random")
     count = (gold["query"] == "q0").sum()
-    assert found.notes[0] == f"left out: {count} gold labels are negative, which says 'not judged'"
+    assert found.notes[0] == f"{count} gold labels are lost, of {gold.height}: {count} not judged (a negative label)"
 
 
 # Real judges.

@@ -19,7 +19,6 @@ from ringtrue.gold.correction.diagnostics import (
     check_ranks,
     permutation_p,
     rank_bands,
-    require_drawn_for,
     require_representative,
     run_checks,
     sample_coverage,
@@ -27,7 +26,7 @@ from ringtrue.gold.correction.diagnostics import (
     sample_share_p,
     withhold_if_unrepresentative,
 )
-from ringtrue.gold.correction.gold_sample import GoldSample
+from ringtrue.gold.correction.gold_sample import GoldSample, require_drawn_for
 from ringtrue.stats.results import Estimate
 from strategies import examples
 

@@ -9,7 +9,7 @@ import pytest
 
 from ringtrue.errors import DuplicateError, InputError, MismatchError, TableError, UsageError
 from ringtrue.evaluation.measures import parse
-from ringtrue.gold.correction.gold_sample import build_gold_sample, comparison_measures, drop_unjudged, resolve_design
+from ringtrue.gold.correction.gold_sample import build_gold_sample, comparison_measures, resolve_design, split_gold
 from ringtrue.gold.correction.pool import Pool, build_pool
 from ringtrue.gold.designs import DESIGNS
 from ringtrue.tables import Judgments, Run
@@ -76,58 +76,70 @@ def test_a_word_that_is_no_design_gets_the_near_miss() -> None:
 
 def test_negative_labels_are_no_judgments() -> None:
     some = Judgments.of({"q": {"a": 1, "b": -1, "c": 0, "d": -2}})
-    kept, notes = drop_unjudged(some, "external")
-    assert kept.frame["doc"].to_list() == ["a", "c"]
-    assert notes == ("left out: 2 gold labels are negative, which says 'not judged'",)
-    assert drop_unjudged(Judgments.of({"q": {"a": 1, "b": -1}}), "external")[1] == (
-        "left out: 1 gold label is negative, which says 'not judged'",
+    found = split_gold(some, "external")
+    assert found.judged.frame["doc"].to_list() == ["a", "c"]
+    assert found.lost is not None
+    assert found.lost.frame["doc"].to_list() == ["b", "d"]
+    assert found.complete.frame["doc"].to_list() == ["a", "c", "b", "d"]
+    assert found.notes == ("2 gold labels are lost, of 4: 2 not judged (a negative label)",)
+    assert split_gold(Judgments.of({"q": {"a": 1, "b": -1}}), "external").notes == (
+        "1 gold label is lost, of 2: 1 not judged (a negative label)",
     )
-    assert drop_unjudged(Judgments.of({"q": {"a": 1}}), "external")[1] == ()
+    without_loss = split_gold(Judgments.of({"q": {"a": 1}}), "external")
+    assert (without_loss.notes, without_loss.lost) == ((), None)
     for design in DESIGNS:
-        with pytest.raises(InputError, match="every gold label is negative"):
-            drop_unjudged(Judgments.of({"q": {"a": -1}}), design)
+        with pytest.raises(InputError, match="no gold document has a label"):
+            split_gold(Judgments.of({"q": {"a": -1}}), design)
+
+
+def test_reasons_for_lost_labels_are_counted() -> None:
+    some = {"query": ["q"] * 60, "doc": list(map(str, range(60))), "label": [*["1"] * 57, "", "can't tell", None]}
+    found = split_gold(Judgments.of(some, allow_blank=True), "pool_random")
+    assert found.notes == ("3 gold labels are lost, of 60: 2 blank, 1 can't tell",)
 
 
 @pytest.mark.parametrize("design", DRAWS)
 def test_a_draw_may_lack_one_label_in_twenty_and_that_is_told(design: Any) -> None:
     one = gold(20, label=[-1, *[1] * 19])
-    kept, notes = drop_unjudged(one, design)
-    assert kept.frame.height == 19
-    assert notes == ("left out: 1 gold label is negative, which says 'not judged'",)
+    found = split_gold(one, design)
+    assert found.judged.frame.height == 19
+    assert found.notes == ("1 gold label is lost, of 20: 1 not judged (a negative label)",)
     two = gold(20, label=[-1, -1, *[1] * 18])
-    with pytest.raises(InputError, match=r"2 gold labels are negative, which says 'not judged'\. A draw holds only if "
-                                         "all of it is judged; give each document a label, 0 where"):  # fmt: skip
-        drop_unjudged(two, design)
-    assert drop_unjudged(two, "external")[0].frame.height == 18  # what a draw lost is known of draws alone
+    told = (
+        r"2 gold labels are lost, of 20: 2 not judged \(a negative label\)\. A draw holds only if all of it is judged"
+    )
+    with pytest.raises(InputError, match=f"{told}; give each document a label, 0 where"):
+        split_gold(two, design)
+    assert split_gold(two, "external").judged.frame.height == 18  # what a draw lost is known of draws alone
 
 
 @pytest.mark.parametrize("design", DRAWS)
 def test_rows_that_a_draw_lost_or_gained_are_missed(design: Any) -> None:
-    assert drop_unjudged(gold(20, drawn=20), design)[1] == ()
-    lost = drop_unjudged(gold(19, drawn=20), design)
-    assert (lost[0].frame.height, lost[1]) == (
+    assert split_gold(gold(20, drawn=20), design).notes == ()
+    lost = split_gold(gold(19, drawn=20), design)
+    assert (lost.judged.frame.height, lost.notes) == (
         19, ("20 documents were drawn, and 19 are here: were rows lost, or added?",)
     )  # fmt: skip
-    assert drop_unjudged(gold(21, drawn=20), design)[1] == (
+    assert split_gold(gold(21, drawn=20), design).notes == (
         "20 documents were drawn, and 21 are here: were rows lost, or added?",
     )
     for here in (18, 22):
         with pytest.raises(InputError, match=rf"20 documents were drawn, and {here} are here: were rows lost, or added"
                                              r"\? A draw holds only if all of it is judged"):  # fmt: skip
-            drop_unjudged(gold(here, drawn=20), design)
-    assert drop_unjudged(gold(4, drawn=2000), "external")[1] == ()
+            split_gold(gold(here, drawn=20), design)
+    assert split_gold(gold(4, drawn=2000), "external").notes == ()
 
 
 def test_rows_that_are_lost_and_labels_that_are_negative_add_up() -> None:
     both = gold(39, label=[-1, *[1] * 38], drawn=40)
-    assert drop_unjudged(both, "pool_random")[1] == (
-        "left out: 1 gold label is negative, which says 'not judged'",
+    assert split_gold(both, "pool_random").notes == (
+        "1 gold label is lost, of 40: 1 not judged (a negative label)",
         "40 documents were drawn, and 39 are here: were rows lost, or added?",
     )
     more = gold(39, label=[-1, -1, *[1] * 37], drawn=40)
-    with pytest.raises(InputError, match="left out: 2 gold labels are negative, which says 'not judged'; 40 documents "
-                                         "were drawn, and 39 are here"):  # fmt: skip
-        drop_unjudged(more, "pool_random")
+    with pytest.raises(InputError, match=r"2 gold labels are lost, of 40: 2 not judged \(a negative label\); 40 "
+                                         "documents were drawn, and 39 are here"):  # fmt: skip
+        split_gold(more, "pool_random")
 
 
 @pytest.mark.parametrize("design", DRAWS)
@@ -135,26 +147,26 @@ def test_several_draws_put_together_are_refused(design: Any) -> None:
     told = (r"several draws \(of 2, 3 documents, by their column drawn\), and the probabilities of one do not hold for "
             r"both; `ringtrue sample --already` continues a draw")  # fmt: skip
     with pytest.raises(InputError, match=told):
-        drop_unjudged(gold(5, drawn=[2, 2, 3, 3, 3]), design)
-    assert drop_unjudged(gold(5, drawn=[2, 2, 3, 3, 3]), "external")[1] == ()
+        split_gold(gold(5, drawn=[2, 2, 3, 3, 3]), design)
+    assert split_gold(gold(5, drawn=[2, 2, 3, 3, 3]), "external").notes == ()
 
 
 @pytest.mark.parametrize("drawn", ["many", "inf", "nan", None])
 def test_a_column_drawn_that_has_no_number_is_refused(drawn: Any) -> None:
     with pytest.raises(TableError, match=f"column drawn: expected how many documents were drawn, found '{drawn}'"):
-        drop_unjudged(gold(drawn=drawn), "pool_random")
+        split_gold(gold(drawn=drawn), "pool_random")
 
 
 @pytest.mark.parametrize("drawn", [4, 4.0, "4", "4.0"])
 def test_the_number_drawn_may_be_written_in_any_way(drawn: Any) -> None:
-    assert drop_unjudged(gold(drawn=drawn), "pool_random")[1] == ()
+    assert split_gold(gold(drawn=drawn), "pool_random").notes == ()
 
 
 def test_two_labels_of_one_document_are_refused() -> None:
     twice = Judgments.of({"query": ["q", "q"], "doc": ["a", "a"], "judge": ["x", "y"], "label": [1, 0]})
     for design in DESIGNS:
         with pytest.raises(DuplicateError, match=r"document 'a' of query 'q' has 2 labels \(1 by x, 0 by y\)"):
-            drop_unjudged(twice, design)
+            split_gold(twice, design)
 
 
 def test_what_a_sample_was_drawn_for_comes_from_its_column() -> None:

@@ -15,7 +15,7 @@ import ringtrue as rt
 from gold.correction.worlds import World, world
 from ringtrue.errors import InputError, MismatchError, TableError, UsageError
 from ringtrue.gold.sampling.allocation import MIN_RATE
-from ringtrue.gold.sampling.sample import continued_probability
+from ringtrue.gold.sampling.continuation import continued_probability
 from strategies import examples
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -226,8 +226,12 @@ def test_earlier_labels_teach_where_gold_is_uncertain() -> None:
 def test_an_earlier_draw_from_something_else_is_refused(here: World, compare: bool) -> None:
     fewer = dict(list(here.runs.items())[: 2 if compare else 1])  # less than what three runs show, or do not share
     first = filled(rt.sample(fewer, here.bronze, "P@6", budget=60, compare=compare, rng=rng()).frame, here)
-    with pytest.raises(InputError, match=r"the earlier sample stands for .* it was drawn from something else"):
+    with pytest.raises(InputError, match=r"the earlier sample was drawn from other runs, another cutoff or by other "
+                                         r"bronze labels\. Give .* the sampling frame"):  # fmt: skip
         rt.sample(here.runs, here.bronze, "P@6", budget=10, already=first, compare=compare)
+    unsigned = first.drop("drawn_from")  # then its probabilities tell
+    with pytest.raises(InputError, match=r"the earlier sample stands for .* it was drawn from something else"):
+        rt.sample(here.runs, here.bronze, "P@6", budget=10, already=unsigned, compare=compare)
 
 
 def test_an_earlier_draw_is_continued_only_for_the_same_purpose(here: World) -> None:

@@ -137,7 +137,7 @@ def test_a_draw_that_is_not_judged_to_its_end_is_told_and_refused_by_the_command
     judge_all(store, bronze, account(store, "expert"), right, queue="gold", tasks=1)
     found = export_project(store, bronze, "gold", tmp_path)
     assert found.notes == ("8 of 20 gold documents have no label yet: `ringtrue evaluate` wants all of them",)
-    with pytest.raises(AssertionError, match="gold has to judge all that was drawn"):
+    with pytest.raises(AssertionError, match="A draw holds only if all of it is judged"):
         evaluated(store, bronze, tmp_path, capsys, "-m", "P@5")
 
 

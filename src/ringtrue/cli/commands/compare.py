@@ -202,7 +202,7 @@ def _compare_corrected(
     gold, labels, runs = gold_opts.read_gold(run_inputs), run_inputs.read_labels(), list(run_inputs.read_runs())
     parsed_measures = run_inputs.parse_measures(measures or gold_opts.default_measures(gold, [DEFAULT_MEASURE])[:1])
     run_names = [run.name for run in runs]
-    settings = gold_opts.correction_settings(seed)
+    settings = gold_opts.correction_settings(gold, seed)
     comparisons = run_inputs.explain_errors(
         lambda: compare_corrected(
             runs,

@@ -98,7 +98,9 @@ def _evaluate_corrected(
     gold, labels, runs = gold_opts.read_gold(run_inputs), run_inputs.read_labels(), list(run_inputs.read_runs())
     parsed_measures = run_inputs.parse_measures(measures or gold_opts.default_measures(gold, DEFAULT_MEASURES))
     correction = run_inputs.explain_errors(
-        lambda: correct(runs, labels, gold, parsed_measures, level=run_inputs.level, **gold_opts.correction_settings())
+        lambda: correct(
+            runs, labels, gold, parsed_measures, level=run_inputs.level, **gold_opts.correction_settings(gold)
+        )
     )
     notes = [*run_inputs.notes, *correction.notes, *correction_footnotes(correction)]
     emit(

@@ -76,7 +76,7 @@ class ReportOptions:
         default_measures: Iterable[str] = (
             DEFAULT_MEASURES if gold is None else self.gold_opts.default_measures(gold, DEFAULT_MEASURES)
         )
-        correction_settings = {} if gold is None else self.gold_opts.correction_settings()
+        correction_settings = {} if gold is None else self.gold_opts.correction_settings(gold)
         inputs = ReportInputs(
             runs=tuple(run_inputs.read_runs()) if has_judgments else (),
             judgments=run_inputs.read_labels() if has_judgments else None,

@@ -11,7 +11,13 @@ import click
 from ringtrue.cli.options import common
 from ringtrue.cli.options.common import option
 from ringtrue.cli.options.files import refuse_to_overwrite, refuse_to_overwrite_filled
-from ringtrue.cli.options.gold import read_gold, refuse_uncorrectable_settings
+from ringtrue.cli.options.gold import (
+    frame_path,
+    is_file,
+    read_gold,
+    read_sampling_frame,
+    refuse_uncorrectable_settings,
+)
 from ringtrue.cli.options.runs import RunInputs, evaluation_options, runs_and_judgments
 from ringtrue.cli.output import OutputFormat, emit
 from ringtrue.errors import InputError, UsageError
@@ -40,7 +46,8 @@ MAX_RUNS_SHOWN = 12
     to="comparing",
     is_flag=True,
 )
-@option("--already FILE", "Gold labels of an earlier sample, to be continued.")
+@option("--already FILE", "Gold labels of an earlier sample: continued, or extended to new runs.")
+@option("--frame FILE", "Its sampling frame, if that is not beside it.", to="earlier_frame")
 @common.seed_option
 @common.table_output_option
 @common.level_option
@@ -53,6 +60,7 @@ def command(
     measures: tuple[str, ...],
     comparing: bool,
     already: str | None,
+    earlier_frame: str | None,
     seed: int,
     output: str,
     form: OutputFormat,
@@ -74,15 +82,24 @@ def command(
     refuse_uncorrectable_settings(
         run_inputs, "says nothing to sample, which draws for the measures as they are: leave it out"
     )
-    refuse_to_overwrite((run_inputs.judgments, *run_inputs.runs, *([already] if already else [])), output)
+    if earlier_frame is not None and (already is None or queries is not None):
+        raise UsageError("--frame tells what an earlier sample could reach: it goes with --already and --budget")
+    inputs = (run_inputs.judgments, *run_inputs.runs, *filter(None, (already, earlier_frame)))
+    refuse_to_overwrite(inputs, output)
+    refuse_to_overwrite(inputs, frame_path(output))
     refuse_to_overwrite_filled("label", output, instead=f"continue it (--already {output} -o ANOTHER)")
     parsed_measures = run_inputs.parse_measures(measures or [DEFAULT_MEASURE])
     notes = run_inputs.notes
+    if earlier_frame is None and already is not None and queries is None and is_file(frame_path(already)):
+        earlier_frame = frame_path(already)
     earlier_labels = (
         None
         if already is None
-        else _read_earlier_labels(run_inputs, already, "--budget" if queries is None else "--queries")
+        else _read_earlier_labels(
+            run_inputs, already, "--budget" if queries is None else "--queries", has_frame=earlier_frame is not None
+        )
     )
+    sampling_frame = None if earlier_frame is None else read_sampling_frame(earlier_frame)
     labels, runs, rng = run_inputs.read_labels(), list(run_inputs.read_runs()), np.random.default_rng(seed)
 
     def draw_gold() -> GoldDraw:
@@ -95,12 +112,15 @@ def command(
             budget=budget or 0,
             compare=comparing,
             already=earlier_labels,
+            sampling_frame=sampling_frame,
             level=run_inputs.level,
             rng=rng,
         )
 
     gold_draw: GoldDraw = run_inputs.explain_errors(draw_gold)
     write_table(gold_draw.frame, output)
+    if gold_draw.sampling_frame is not None:
+        write_table(gold_draw.sampling_frame, frame_path(output))
     notes += gold_draw.notes
     to_judge = gold_draw.frame.height if earlier_labels is None else int(gold_draw.frame["label"].null_count())
     payload = {
@@ -110,6 +130,7 @@ def command(
         "queries": gold_draw.frame["query"].n_unique(),
         "expected_half_width": gold_draw.expected,
         "file": output,
+        "frame": None if gold_draw.sampling_frame is None else frame_path(output),
         "seed": seed,
     }
     next_step = f"ringtrue {'compare' if comparing else 'evaluate'} … --gold {output}"
@@ -122,19 +143,19 @@ def command(
     )
 
 
-def _read_earlier_labels(run_inputs: RunInputs, already: str, option: str) -> Judgments:
+def _read_earlier_labels(run_inputs: RunInputs, already: str, option: str, *, has_frame: bool) -> Judgments:
     """The gold labels of an earlier draw, of the kind that the option draws."""
     from ringtrue.files.byte_source import Source
 
     common.require_one_stdin([already, run_inputs.judgments, *run_inputs.runs])
     labels = read_gold(Source(already), "--already", run_inputs.notes.append, {}, {})
     for column in ("design", "prob"):
-        if column not in labels.frame.columns:
+        if column not in labels.frame.columns and not has_frame:
             raise InputError(
                 f"{already}: --already continues what `ringtrue sample` drew, and has no column {column}; draw a new "
                 f"sample instead"
             )
-    for design in labels.frame["design"].unique(maintain_order=True):
+    for design in labels.frame["design"].unique(maintain_order=True) if "design" in labels.frame.columns else ():
         if design not in CONTINUABLE_DESIGNS[option]:
             advice = next(
                 (
@@ -158,6 +179,8 @@ def _sample_grids(gold_draw: GoldDraw, to_judge: int, output: str, level: float,
     counts |= {"queries": str(gold_draw.frame["query"].n_unique()), "design": gold_draw.design, "file": output}
     column_text = "the column label where it is empty" if n_labelled else "a column label"
     caption = [f"next: let gold fill in {column_text}, then `{next_step}`"]
+    if gold_draw.sampling_frame is not None:
+        caption.append(f"{frame_path(output)} lists all that could be drawn: keep it beside {output}")
     if gold_draw.design == "whole_queries":
         caption.append("of each query, gold judges what bronze judged and what the runs show")
     summary_grid = Grid(columns=list(counts), rows=[list(counts.values())], caption="\n".join(caption), left=0)

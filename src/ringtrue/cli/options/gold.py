@@ -15,9 +15,12 @@ if TYPE_CHECKING:
     from ringtrue.cli.options.runs import RunInputs
     from ringtrue.files.byte_source import Source
     from ringtrue.gold.correction.results import Method
+    from ringtrue.gold.correction.sampling_frame import SamplingFrame
     from ringtrue.gold.designs import Population
     from ringtrue.stats.confusion import Confusion
     from ringtrue.tables import Judgments
+
+FRAME_SUFFIX = ".frame.csv"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -29,6 +32,7 @@ class GoldOptions:
     method: Method | None
     population: Population | None
     bronze_rel: int | None
+    frame: str | None
     gold_columns: tuple[str, ...]
     gold_where: tuple[str, ...]
 
@@ -72,8 +76,8 @@ class GoldOptions:
             common.parse_conditions(self.gold_where),
         )
 
-    def correction_settings(self, seed: int = 0) -> dict[str, Any]:
-        """What `correct` and `compare_corrected` take."""
+    def correction_settings(self, gold: Judgments | Confusion, seed: int = 0) -> dict[str, Any]:
+        """What `correct` and `compare_corrected` take beside the gold labels."""
         import numpy as np
 
         return {
@@ -81,8 +85,20 @@ class GoldOptions:
             "method": self.method,
             "population": self.population or "like-these",
             "bronze_rel": self.bronze_rel,
+            "sampling_frame": self._read_frame(gold),
             "rng": np.random.default_rng(seed),
         }
+
+    def _read_frame(self, gold: Judgments | Confusion) -> SamplingFrame | None:
+        """The sampling frame that was named; the one beside the file, where single documents were drawn."""
+        from ringtrue.gold.correction.gold_sample import FRAME_DESIGNS
+
+        if self.frame is not None:
+            return read_sampling_frame(self.frame)
+        frame = getattr(gold, "frame", None)
+        designs = {self.design} if frame is None or "design" not in frame.columns else set(frame["design"])
+        beside = frame_path(str(self.gold))
+        return read_sampling_frame(beside) if designs <= {None, *FRAME_DESIGNS} and is_file(beside) else None
 
     def refuse_incompatible_settings(self, run_inputs: RunInputs) -> None:
         """Refuse what cannot go with correction."""
@@ -92,7 +108,7 @@ class GoldOptions:
         """The measures where none is named."""
         from ringtrue.gold.correction.gold_sample import default_measures
 
-        return default_measures(gold, usual, self.design)
+        return default_measures(gold, usual, self.design, has_frame=self._read_frame(gold) is not None)
 
 
 def refuse_uncorrectable_settings(run_inputs: RunInputs, why: str) -> None:
@@ -108,6 +124,40 @@ def refuse_uncorrectable_settings(run_inputs: RunInputs, why: str) -> None:
             raise UsageError(f"{spelling} {why}")
 
 
+def frame_path(sample: str) -> str:
+    """Where the sampling frame of a sample is written: beside it, as gold.frame.csv beside gold.csv.
+
+    Examples:
+        >>> frame_path("labels/gold.csv"), frame_path("gold.jsonl.gz")
+        ('labels/gold.frame.csv', 'gold.frame.csv')
+    """
+    from pathlib import Path
+
+    path = Path(sample)
+    return str(path.with_name(path.name.split(".")[0] + FRAME_SUFFIX))
+
+
+def is_file(path: str) -> bool:
+    """Whether there is such a file."""
+    from pathlib import Path
+
+    return Path(path).is_file()
+
+
+def read_sampling_frame(path: str) -> SamplingFrame:
+    """The documents that could be drawn, from the second file that `sample` writes."""
+    import polars as pl
+
+    from ringtrue.files.byte_source import Source
+    from ringtrue.gold.correction.sampling_frame import SamplingFrame
+
+    source = Source(path)
+    try:
+        return SamplingFrame.of(pl.read_csv(source.read_all(), infer_schema=False))
+    except (TableError, pl.exceptions.PolarsError) as error:
+        raise InputError(f"{source.display_name}: {str(error).splitlines()[0]}") from error
+
+
 def read_gold(
     source: Source, option: str, note: Callable[[str], None], columns: Mapping[str, str], where: Mapping[str, str]
 ) -> Judgments:
@@ -115,9 +165,8 @@ def read_gold(
     from ringtrue.files import read_judgments
     from ringtrue.files.read import explain_duplicate
 
-    label_column = columns.get("label", "label")
     try:
-        labels = read_judgments(source, note=note, columns=columns, where=where)
+        labels = read_judgments(source, note=note, columns=columns, where=where, allow_blank=True)
         labels.require_one_label_each()
     except DuplicateError as error:
         message = str(explain_duplicate(error, source.path, columns=columns, where=where))
@@ -130,15 +179,7 @@ def read_gold(
         raise InputError(re.sub(r"(keep one of them|choose one judge) .*?\)(?= \(|$)", advice, message)) from error
     except TableError as error:
         message = str(error)
-        if empty_label := re.search(r"(row [\d,]+): column 'label' is empty(, as in [^;]+)?;", message):
-            message = (
-                f"{source.display_name}: {empty_label[1]}: no gold label in column "
-                f"'{label_column}'{empty_label[2] or ''}; gold has to judge all "
-                f"that was drawn, or the answer is biased"
-            )
-            if option == "--gold":
-                message += f" (rows that were never drawn can be left out: --gold-where {label_column}!=)"
-        elif "needs a column 'label'" in message:
+        if "needs a column 'label'" in message:
             message = (
                 f"{source.display_name}: expected a column label with what gold says; "
                 f"{message[message.index('found') :]}"
@@ -168,6 +209,7 @@ gold_options = common.compose(
     ),
     common.population_option(),
     common.bronze_rel_option,
+    common.option("--frame FILE", "The sampling frame, if it is not beside the gold file as `sample` wrote it."),
     common.selection_options("gold", "the gold file"),
     common.collect_as("gold_opts", GoldOptions),
 )

@@ -14,6 +14,7 @@ from ringtrue.cli.tables.comparisons import (
     p_cell,
 )
 from ringtrue.formatting.grid import Grid, exact_cells, format_interval, format_number, format_signed
+from ringtrue.gold.designs import POPULATION_TEXTS
 from ringtrue.stats.results import EXACT_FIELDS, Comparison, Comparisons, Estimate, exact_estimate, format_estimates
 
 if TYPE_CHECKING:
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 
 FEW_PAIRS = 10  # of one measure: more are shown run by run
 FEW_SENTENCES = 4
+BOUNDS_LEGEND = "bounds: the interval whatever lost labels and documents out of the sample's reach may be"
 NAIVE_COLUMNS = ("naive_difference", "naive_p")
 GOLD_COUNT_COLUMNS = {
     "difference": ("gold labels", "gold labels: on documents that the two do not share"),
@@ -29,7 +31,6 @@ GOLD_COUNT_COLUMNS = {
     "gold only": ("gold labels", "gold labels: on documents that the two do not share"),
     "gold only, whole queries": ("gold queries", "gold queries: that gold judged"),
 }
-POPULATION_TEXTS = {"these": "these queries", "like-these": "queries like these"}
 
 
 def correction_grids(correction: Correction) -> list[Grid]:
@@ -55,11 +56,22 @@ def _measure_grid(correction: Correction, name: str) -> Grid:
         columns["gold alone"] = format_estimates([correction.gold_only[run][name] for run in best_first])
         count_column = "gold queries" if correction.design == "whole_queries" else "gold labels"
         columns[count_column] = [str(estimate.n) for estimate in corrected]
+    run_bounds = {run: row[name] for run, row in correction.bounds.items() if name in row}
+    if run_bounds:
+        columns["bounds"] = [
+            format_interval(run_bounds[run].low, run_bounds[run].high, digits) if run in run_bounds else "–"
+            for run in best_first
+        ]
+    caption = [
+        *([str(correction.bronze_worth[name])] if name in correction.bronze_worth else []),
+        correction.methods[name],
+        f"the interval is for {_population_text(corrected[0], correction.population)}",
+        *([BOUNDS_LEGEND] if run_bounds else []),
+    ]
     return Grid(
         columns=["run", *columns],
         rows=[[run, *row] for run, row in zip(best_first, zip(*columns.values(), strict=True), strict=True)],
-        caption=f"{correction.methods[name]}\nthe interval is for "
-        f"{_population_text(corrected[0], correction.population)}",
+        caption="\n".join(caption),
     )
 
 

@@ -17,10 +17,18 @@ from ringtrue.evaluation.significance import Adjust, Family, compare
 from ringtrue.evaluation.significance.adjustment import adjust_p_values, describe_family
 from ringtrue.evaluation.significance.compare import select_run_pairs
 from ringtrue.gold.correction.document_estimator import DocumentEstimator
-from ringtrue.gold.correction.gold_sample import drop_unjudged, resolve_design
+from ringtrue.gold.correction.gold_sample import resolve_design, split_gold
 from ringtrue.gold.correction.query_estimator import QueryEstimator
 from ringtrue.gold.correction.rate_estimator import RateEstimator
-from ringtrue.gold.correction.results import CorrectedDifference, Correction, CorrectionProblem, Estimator, Method
+from ringtrue.gold.correction.results import (
+    Bounds,
+    CorrectedDifference,
+    Correction,
+    CorrectionProblem,
+    Estimator,
+    Method,
+)
+from ringtrue.gold.correction.sampling_frame import SamplingFrame
 from ringtrue.gold.designs import Design, Population
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.intervals import require_level
@@ -47,6 +55,7 @@ def correct(
     method: Method | None = None,
     population: Population = "like-these",
     bronze_rel: int | None = None,
+    sampling_frame: object = None,
     level: float = 0.95,
     rng: np.random.Generator | None = None,
 ) -> Correction:
@@ -56,7 +65,9 @@ def correct(
     here, or in its column of that name. The design decides the `method`: by documents ("difference"), by whole
     queries, or, for gold from elsewhere, by the judge's "confusion" matrix; "gold" takes the gold labels alone. The
     interval is about the mean over queries "like-these", or over "these" alone. `bronze_rel` is the lowest bronze
-    label that counts as relevant, where it is not that of gold.
+    label that counts as relevant, where it is not that of gold. `sampling_frame` has all documents that could be drawn,
+    as `sample` gives them: it tells what of a run was out of reach, and which labels were lost. A document without a
+    gold label counts as lost.
 
     Examples:
         >>> run = {f"q{i}": {"a": 2.0, "b": 1.0} for i in range(30)}
@@ -74,6 +85,7 @@ def correct(
         method=method,
         population=population,
         bronze_rel=bronze_rel,
+        sampling_frame=sampling_frame,
         level=level,
         rng=rng,
     )
@@ -81,6 +93,8 @@ def correct(
     corrected: dict[str, dict[str, Estimate]] = {name: {} for name in problem.run_names}
     raw: dict[str, dict[str, Estimate]] = {name: {} for name in problem.run_names}
     gold_only: dict[str, dict[str, Estimate]] = {name: {} for name in problem.run_names}
+    bounds: dict[str, dict[str, Bounds]] = {name: {} for name in problem.run_names}
+    bronze_worth = {}
     for measure in parsed_measures:
         scores = evaluate(problem.runs, problem.bronze, problem.bronze_measure(measure))
         means = scores.means(level=level)
@@ -91,6 +105,10 @@ def correct(
             corrected[name][str(measure)] = estimate
             if gold_estimates is not None:
                 gold_only[name][str(measure)] = gold_estimates[index]
+        for name, run_bounds in zip(problem.run_names, estimator.bounds(measure), strict=True):
+            if run_bounds is not None:
+                bounds[name][str(measure)] = run_bounds
+        bronze_worth[str(measure)] = estimator.bronze_worth(measure)
     return Correction(
         raw=raw,
         corrected=corrected,
@@ -100,6 +118,8 @@ def correct(
         population="like-these" if isinstance(estimator, RateEstimator) else population,
         judge=estimator.describe_judge(parsed_measures[0]),
         checks=tuple(estimator.checks(parsed_measures[0])),
+        bounds={name: row for name, row in bounds.items() if row},
+        bronze_worth={name: worth for name, worth in bronze_worth.items() if worth is not None},
         notes=(*notes, *(note for note in estimator.notes if note not in notes)),
     )
 
@@ -113,6 +133,7 @@ def build_problem(
     method: Method | None,
     population: Population,
     bronze_rel: int | None,
+    sampling_frame: object,
     level: float,
     rng: np.random.Generator | None,
 ) -> tuple[CorrectionProblem, list[str]]:
@@ -123,17 +144,21 @@ def build_problem(
     all_bronze = Judgments.of(bronze)
     notes: list[str] = []
     judged: Judgments | Confusion
+    lost: Judgments | None = None
     resolved_design: Design
+    frame = None if sampling_frame is None else SamplingFrame.of(sampling_frame)
     if isinstance(gold, Confusion):
         if design not in (None, "known", "external"):
             raise UsageError(f"a confusion matrix has no documents: its design is 'known', found '{design}'")
         judged, resolved_design = gold, "known"
     else:
-        resolved_design = resolve_design(Judgments.of(gold), design)
-        judged, gold_notes = drop_unjudged(Judgments.of(gold), resolved_design)
+        all_gold = Judgments.of(gold, allow_blank=True)
+        resolved_design = resolve_design(all_gold, design, has_frame=frame is not None)
+        gold_labels = split_gold(all_gold, resolved_design, frame)
+        judged, lost = gold_labels.judged, gold_labels.lost
         if resolved_design == "known":
             raise UsageError("the design 'known' needs a confusion matrix, and these are labels: are they 'external'?")
-        notes += gold_notes
+        notes += gold_labels.notes
     by_rates = resolved_design in ("external", "known")
     if by_rates and method in ("difference", "gold"):
         raise InputError(
@@ -152,6 +177,8 @@ def build_problem(
         bronze_rel=bronze_rel,
         level=level,
         rng=rng or np.random.default_rng(0),
+        lost=lost,
+        sampling_frame=frame,
     )
     if len(set(problem.run_names)) < len(problem.run_names):
         duplicate = next(name for name in problem.run_names if problem.run_names.count(name) > 1)
@@ -200,6 +227,7 @@ def compare_corrected(
     population: Population = "like-these",
     independent: bool = False,
     bronze_rel: int | None = None,
+    sampling_frame: object = None,
     level: float = 0.95,
     rng: np.random.Generator | None = None,
 ) -> Comparisons:
@@ -232,6 +260,7 @@ def compare_corrected(
         method=method,
         population=population,
         bronze_rel=bronze_rel,
+        sampling_frame=sampling_frame,
         level=level,
         rng=rng,
     )
@@ -240,7 +269,10 @@ def compare_corrected(
     estimator = make_estimator(problem, independent=independent)
     pairs = select_run_pairs(problem.run_names, [baselines] if isinstance(baselines, str) else list(baselines))
     comparisons: list[Comparison] = []
+    worth_notes = []
     for measure in parsed_measures:
+        if (worth := estimator.bronze_worth(measure, pairs)) is not None:
+            worth_notes.append(f"{measure}: {worth}" if len(parsed_measures) > 1 else str(worth))
         scores = evaluate(problem.runs, problem.bronze, problem.bronze_measure(measure))
         notes += [note for note in scores.notes if note not in notes]
         naive_by_pair = {
@@ -264,7 +296,7 @@ def compare_corrected(
         test=TESTS[comparisons[0].test],
         family=family_text,
         level=level,
-        notes=tuple(dict.fromkeys([*notes, *estimator.notes, *checks])),
+        notes=tuple(dict.fromkeys([*worth_notes, *notes, *estimator.notes, *checks])),
     )
 
 
@@ -291,8 +323,15 @@ def _build_comparison(
         losses=naive.losses,
         detectable=corrected.detectable(level),
         naive=replace(naive, measure=measure),
-        notes=corrected.difference.notes,
+        bounds=None if corrected.bounds is None else (corrected.bounds.low, corrected.bounds.high),
+        notes=(*corrected.difference.notes, *_bounds_notes(corrected.bounds)),
     )
+
+
+def _bounds_notes(bounds: Bounds | None) -> tuple[str, ...]:
+    if bounds is None:
+        return ()
+    return (f"{bounds}, whatever the lost labels and the documents out of the sample's reach may be",)
 
 
 def _verdict_notes(comparison: Comparison, uncorrected: Comparison) -> tuple[str, ...]:

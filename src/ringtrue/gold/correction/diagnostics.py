@@ -7,7 +7,6 @@ documents that are asked about.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -15,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ringtrue.errors import InputError
-from ringtrue.evaluation.measures import FloatArray, IntArray, Measure
+from ringtrue.evaluation.measures import FloatArray, IntArray
 from ringtrue.gold.correction.gold_sample import GoldSample
 from ringtrue.gold.correction.pool import Pool
 from ringtrue.gold.correction.score_tests import normal_p
@@ -34,7 +33,9 @@ NEGLIGIBLE = 1e-9  # of a statistic that is rounding alone
 RANK_BAND_ENDS = (3, 10)  # the last ranks of what people see first, and of what they look at
 # a sample that stands for so little of a run, so surely, was not drawn from it
 MAX_COVERAGE_ERROR, MAX_COVERAGE_Z = 0.1, 4.0
-UNDISCOUNTED = ("P", "CG")  # measures in which all ranks weigh the same
+NOTED_UNSEEN_SHARE = 0.02  # of what counts: from here on, what documents out of reach could change is said
+MAX_UNSEEN_SHARE = 0.1  # above, nothing is concluded
+EXTEND_SAMPLE = "extend it to them with `ringtrue sample --already`, and judge what is new"
 IMPLAUSIBLE_P = 1e-8  # p: no honest sample looks so
 
 
@@ -321,22 +322,6 @@ def _check_query_spread(pool: Pool, sample: GoldSample) -> Check:
     return Check(name="spread over queries", passed=passed, p_value=None, text=finding + warning)
 
 
-def require_drawn_for(drawn_for: Sequence[Measure], measure: Measure, *, comparing: bool) -> None:
-    """Refuse a sample that was `drawn_for` comparing runs for anything else: some documents had no chance in it."""
-    if not drawn_for or (comparing and any(_covers_measure(purpose, measure) for purpose in drawn_for)):
-        return
-    purposes = ", ".join(map(str, drawn_for))
-    if comparing:
-        raise InputError(
-            f"the gold labels were drawn to compare runs by {purposes}, and documents that differ only in {measure} "
-            f"had no chance: compare by {purposes}, or draw anew (`ringtrue sample … --compare --for {measure}`)"
-        )
-    raise InputError(
-        f"the gold labels were drawn to compare runs by {purposes}, and what the runs share had no chance: single runs "
-        f"need a sample of their own (`ringtrue sample … --for {measure}`, without --compare)"
-    )
-
-
 def require_representative(pool: Pool, sample: GoldSample, eligible: NDArray[np.bool_]) -> None:
     """Refuse a sample that was not drawn from these documents of the pool: so many, at these ranks."""
     from scipy.sparse import csr_array
@@ -356,10 +341,27 @@ def require_representative(pool: Pool, sample: GoldSample, eligible: NDArray[np.
         raise InputError(f"{check.text}. A sample from the tops says nothing about what stands below")
 
 
+def require_within_reach(unseen: FloatArray) -> None:
+    """Refuse where nothing can be concluded about any run, or pair of runs: so much of each could not be drawn."""
+    if len(unseen) and unseen.min() > MAX_UNSEEN_SHARE:
+        raise InputError(f"{_describe_unseen(float(unseen.min()))}, in every run: {EXTEND_SAMPLE}")
+
+
+def _describe_unseen(share: float) -> str:
+    return f"{share:.0%} of what counts is on documents that the gold sample could not draw"
+
+
 def withhold_if_unrepresentative(
-    estimate: Estimate, share: float, z: float, *, where: str = "in this run's list"
+    estimate: Estimate, share: float, z: float, unseen: float = 0.0, *, where: str = "in this run's list"
 ) -> Estimate:
-    """Without a value where the sample stands for far less, or more, than what is asked about."""
+    """Without a value where the sample stands for far less, or more, than what is asked about.
+
+    `unseen` is how much of that lies on documents that it could not draw at all.
+    """
+    if unseen > MAX_UNSEEN_SHARE:
+        return _withhold_value(estimate, f"{_describe_unseen(unseen)}: {EXTEND_SAMPLE}")
+    if unseen >= NOTED_UNSEEN_SHARE:
+        estimate = replace(estimate, notes=(*estimate.notes, _describe_unseen(unseen)))
     if estimate.n == 0:
         return _withhold_value(estimate, f"no gold label is {where}: nothing corrects it")
     if z <= MAX_COVERAGE_Z or (abs(share - 1) <= MAX_COVERAGE_ERROR and np.isfinite(z)):
@@ -373,14 +375,3 @@ def withhold_if_unrepresentative(
 
 def _withhold_value(estimate: Estimate, reason: str) -> Estimate:
     return replace(estimate, value=None, se=None, low=None, high=None, notes=(reason,))
-
-
-def _covers_measure(drawn_for: Measure, measure: Measure) -> bool:
-    """Whether every document that counts when runs are compared by a measure had a chance in a draw for another.
-
-    A draw for P@k or CG@k has what only one of two tops holds; one for a measure with discounts has also what stands at
-    different ranks, down to its cutoff.
-    """
-    if drawn_for.name in UNDISCOUNTED:
-        return measure.name in UNDISCOUNTED and measure.cutoff == drawn_for.cutoff
-    return drawn_for.cutoff is None or (measure.cutoff is not None and measure.cutoff <= drawn_for.cutoff)

@@ -187,7 +187,7 @@ def correct_means(
         df = len(pool.queries) - 1
         deviations = query_parts - query_parts.mean(axis=1, keepdims=True)
         covariance = covariance + len(pool.queries) / max(df, 1) * deviations @ deviations.T
-    return JointEstimate(values=estimates, covariance=covariance, df=df, labels=label_counts)
+    return JointEstimate(values=estimates, covariance=covariance, df=df, labels=label_counts, coefficients=coefficients)
 
 
 def gold_only_means(

@@ -8,47 +8,45 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ringtrue.errors import InputError
-from ringtrue.evaluation.measures import IntArray, Measure
+from ringtrue.evaluation.measures import FloatArray, IntArray, Measure
+from ringtrue.gold.correction.bronze_worth import BronzeWorth
 from ringtrue.gold.correction.diagnostics import (
+    MAX_UNSEEN_SHARE,
     Check,
-    require_drawn_for,
     require_representative,
+    require_within_reach,
     run_checks,
     sample_coverage,
     withhold_if_unrepresentative,
 )
-from ringtrue.gold.correction.difference import Predictors, build_predictors, correct_means, gold_only_means
-from ringtrue.gold.correction.gold_sample import GoldSample, build_gold_sample, comparison_measures
-from ringtrue.gold.correction.pool import LINEAR, LinearMeasure, Pool, build_pool, is_linear, linearise
+from ringtrue.gold.correction.gold_sample import GoldSample, comparison_measures, require_drawn_for
+from ringtrue.gold.correction.measured_pool import MeasuredPool, SampledPool
+from ringtrue.gold.correction.pool import LINEAR, LinearMeasure, is_linear
+from ringtrue.gold.correction.possible_values import cut_to_possible, possible_values
 from ringtrue.gold.correction.post_stratified import MIN_LABELS, post_stratified_errors
-from ringtrue.gold.correction.results import CorrectedDifference, CorrectionProblem, JointEstimate, summarise_judge
+from ringtrue.gold.correction.results import (
+    Bounds,
+    CorrectedDifference,
+    CorrectionProblem,
+    JointEstimate,
+    summarise_judge,
+)
 from ringtrue.stats.intervals import t_quantile
 from ringtrue.stats.results import Estimate
 from ringtrue.tables import Judgments
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
-    from scipy.sparse import csr_array
 
 THRESHOLD_UNREACHED = (
     "the highest bronze label is {highest}, and relevant begins at {begins}: say --bronze-rel {highest}, if that is "
     "what bronze means by relevant"
 )
+TOLERANCE = 0.001  # of the greatest value that the labels seen allow
 POST_STRATIFIED_NOTE = (
     "few labels of a kind in this run's list: its error is estimated by bronze label, with half a label added to "
     "either side"
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class _PreparedMeasure:
-    """One measure, made ready: the pool at its depth, what the documents weigh, and the gold gains of the sample."""
-
-    pool: Pool
-    sample: GoldSample
-    measure: LinearMeasure
-    weights: csr_array
-    joint: JointEstimate
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
@@ -57,8 +55,8 @@ class DocumentEstimator:
 
     problem: CorrectionProblem
     gold: Judgments
-    _pools: dict[int, tuple[Pool, Predictors, GoldSample, tuple[str, ...]]] = field(default_factory=dict)
-    _prepared: dict[Measure, _PreparedMeasure] = field(default_factory=dict)
+    _pools: dict[int, SampledPool] = field(default_factory=dict)
+    _prepared: dict[Measure, MeasuredPool] = field(default_factory=dict)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -69,7 +67,7 @@ class DocumentEstimator:
             if "rel" in measure.definition.defaults
             and 0 < max(prepared.pool.levels) < self.problem.bronze_threshold(measure)
         )
-        pool_notes = (note for *_, notes in self._pools.values() for note in notes)
+        pool_notes = (note for sampled in self._pools.values() for note in sampled.notes)
         grade_notes = (
             f"{measure} takes {prepared.sample.labels.max()}, the largest gold label, for the top grade; say "
             f"{measure.with_default('max_rel', int(prepared.sample.labels.max()) + 1)} if gold knows a higher one"
@@ -94,7 +92,7 @@ class DocumentEstimator:
         require_drawn_for(comparison_measures(self.gold), measure, comparing=False)
         prepared = self._prepare(measure)
         estimates = [
-            prepared.joint.estimate(run, level=self.problem.level, method="difference")
+            prepared.corrected().estimate(run, level=self.problem.level, method="difference")
             for run in range(len(self.problem.runs))
         ]
         if measure.name == "P":
@@ -102,11 +100,31 @@ class DocumentEstimator:
         estimates = [_add_caveats(estimate, prepared.measure) for estimate in estimates]
         return self._withhold_unrepresentative(estimates, prepared)
 
+    def bounds(self, measure: Measure) -> list[Bounds | None]:
+        """For each run, its interval whatever lost labels and documents out of reach may be."""
+        prepared, contrasts = self._prepare(measure), self._contrasts()
+        if self.problem.method == "gold" or not prepared.has_unknown_gains(contrasts):
+            return [None] * len(contrasts)
+        return [
+            bounds.around(estimate, *possible_values(measure))
+            for bounds, estimate in zip(
+                prepared.bounds(contrasts, self.problem.level), self.estimates(measure), strict=True
+            )
+        ]
+
+    def bronze_worth(self, measure: Measure, pairs: IntArray | None = None) -> BronzeWorth | None:
+        """What the bronze labels made of the intervals, against the same gold labels alone."""
+        if self.problem.method == "gold" or (pairs is None and comparison_measures(self.gold)):
+            return None
+        prepared, contrasts = self._prepare(measure), self._contrasts(pairs)
+        within_reach = prepared.unseen_shares(contrasts) <= MAX_UNSEEN_SHARE
+        return prepared.bronze_worth(contrasts[within_reach])
+
     def gold_only(self, measure: Measure) -> list[Estimate]:
         """Each run's own gold labels and nothing else."""
         require_drawn_for(comparison_measures(self.gold), measure, comparing=False)
         prepared = self._prepare(measure)
-        joint = self._gold_only_joint(prepared)
+        joint = prepared.gold_only()
         estimates = [
             _note_identical_gains(
                 joint.estimate(run, level=self.problem.level, method="gold only"), prepared.sample, "this run"
@@ -122,10 +140,17 @@ class DocumentEstimator:
         require_drawn_for(comparison_measures(self.gold), measure, comparing=True)
         prepared = self._prepare(measure)
         gold_only = self.problem.method == "gold"
-        joint, test = (self._gold_only_joint(prepared), "gold only") if gold_only else (prepared.joint, "difference")
-        weight_differences = prepared.weights[pairs[:, 0]] - prepared.weights[pairs[:, 1]]
-        require_representative(prepared.pool, prepared.sample, abs(weight_differences).sum(axis=0) > 0)
-        shares, z = sample_coverage(weight_differences, prepared.sample)
+        joint, test = (prepared.gold_only(), "gold only") if gold_only else (prepared.corrected(), "difference")
+        contrasts = self._contrasts(pairs)
+        weight_differences, reachable = (
+            weights[pairs[:, 0]] - weights[pairs[:, 1]] for weights in (prepared.weights, prepared.reachable_weights)
+        )
+        unseen = prepared.unseen_shares(contrasts)
+        require_within_reach(unseen)
+        require_representative(prepared.pool, prepared.sample, abs(reachable).sum(axis=0) > 0)
+        shares, z = sample_coverage(reachable, prepared.sample)
+        has_bounds = not gold_only and prepared.has_unknown_gains(contrasts)
+        bounds = prepared.bounds(contrasts, self.problem.level) if has_bounds else None
         runs_differ = np.asarray(abs(weight_differences).sum(axis=1)).ravel() > 0
         unshared_labels = np.count_nonzero(weight_differences[:, prepared.sample.positions].toarray(), axis=1)
         differences = []
@@ -142,15 +167,22 @@ class DocumentEstimator:
                     joint.difference(a, b, level=self.problem.level, method=test), n=int(unshared_labels[row])
                 )
                 estimate = withhold_if_unrepresentative(
-                    estimate, shares[row], z[row], where="on what the two do not share"
+                    estimate, shares[row], z[row], unseen[row], where="on what the two do not share"
                 )
+            annotated = cut_to_possible(estimate, measure, difference=True)
             annotated = (
-                _note_certainty(estimate)
+                _note_certainty(annotated)
                 if test == "difference"
-                else _note_identical_gains(estimate, prepared.sample, "these runs")
+                else _note_identical_gains(annotated, prepared.sample, "these runs")
             )
             differences.append(
-                CorrectedDifference(difference=annotated, p_value=joint.p_value(estimate), test=test, df=joint.df)
+                CorrectedDifference(
+                    difference=annotated,
+                    p_value=joint.p_value(estimate),
+                    test=test,
+                    df=joint.df,
+                    bounds=bounds[row].around(estimate) if bounds else None,
+                )
             )
         return differences
 
@@ -161,7 +193,8 @@ class DocumentEstimator:
         """
         prepared = self._prepare(measure)
         relevant, bronze_relevant = self._relevance(prepared, measure)
-        weights = prepared.weights if pairs is None else prepared.weights[pairs[:, 0]] - prepared.weights[pairs[:, 1]]
+        weights = prepared.reachable_weights
+        weights = weights if pairs is None else weights[pairs[:, 0]] - weights[pairs[:, 1]]
         eligible = np.asarray(abs(weights).sum(axis=0)).ravel() > 0
         return run_checks(
             prepared.pool,
@@ -186,7 +219,7 @@ class DocumentEstimator:
             self.problem.level,
         )
 
-    def _prepare(self, measure: Measure) -> _PreparedMeasure:
+    def _prepare(self, measure: Measure) -> MeasuredPool:
         if measure not in self._prepared:
             if not is_linear(measure):
                 raise InputError(
@@ -195,42 +228,17 @@ class DocumentEstimator:
                     f"that is a sum over documents ({', '.join(f'{name}@k' for name in LINEAR)})"
                 )
             depth = measure.reach or max(int(run.groups.sizes.max()) for run in self.problem.runs)
-            pool, pool_predictors, sample, _ = self._pool_at(depth)
-            linear_measure = linearise(measure, sample.labels, depth=depth)
-            weights, gains = pool.weights(linear_measure.discounts), linear_measure.gain(sample.labels)
-            joint = correct_means(
-                pool,
-                pool_predictors,
-                weights,
-                sample,
-                gains,
-                population=self.problem.population,
-                gain_range=linear_measure.gain_range,
-            )
-            self._prepared[measure] = _PreparedMeasure(
-                pool=pool, sample=sample, measure=linear_measure, weights=weights, joint=joint
-            )
+            if depth not in self._pools:
+                self._pools[depth] = SampledPool.build(self.problem, self.gold, depth=depth)
+            self._prepared[measure] = MeasuredPool.build(self._pools[depth], measure, self.problem.population)
         return self._prepared[measure]
 
-    def _pool_at(self, depth: int) -> tuple[Pool, Predictors, GoldSample, tuple[str, ...]]:
-        if depth not in self._pools:
-            pool = build_pool(self.problem.runs, self.problem.bronze, depth=depth)
-            sample, notes = build_gold_sample(self.gold, self.problem.design, pool)
-            self._pools[depth] = pool, build_predictors(pool), sample, (*pool.notes, *notes)
-        return self._pools[depth]
-
-    def _gold_only_joint(self, prepared: _PreparedMeasure) -> JointEstimate:
-        gains = prepared.measure.gain(prepared.sample.labels)
-        return gold_only_means(
-            prepared.pool, prepared.weights, prepared.sample, gains, population=self.problem.population
-        )
-
-    def _relevance(self, prepared: _PreparedMeasure, measure: Measure) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    def _relevance(self, prepared: MeasuredPool, measure: Measure) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
         """Which gold labels say relevant, and which documents of the pool bronze calls so."""
         bronze_relevant = np.array(prepared.pool.levels)[prepared.pool.level] >= self.problem.bronze_threshold(measure)
         return prepared.sample.labels >= measure.rel, bronze_relevant
 
-    def _widen_few_labels(self, prepared: _PreparedMeasure, estimates: list[Estimate]) -> list[Estimate]:
+    def _widen_few_labels(self, prepared: MeasuredPool, estimates: list[Estimate]) -> list[Estimate]:
         """P@k of runs with few gold labels of a kind: an error by bronze label, never less than the plain one."""
         relevant, bronze_relevant = self._relevance(prepared, prepared.measure.measure)
         errors = post_stratified_errors(
@@ -258,11 +266,18 @@ class DocumentEstimator:
             )
         return widened
 
-    def _withhold_unrepresentative(self, estimates: list[Estimate], prepared: _PreparedMeasure) -> list[Estimate]:
+    def _withhold_unrepresentative(self, estimates: list[Estimate], prepared: MeasuredPool) -> list[Estimate]:
         """Without a value for runs that the sample does not stand for; for all, if it does not stand for the pool."""
-        shares, z = sample_coverage(prepared.weights, prepared.sample)
-        require_representative(prepared.pool, prepared.sample, abs(prepared.weights).sum(axis=0) > 0)
-        return [withhold_if_unrepresentative(*arguments) for arguments in zip(estimates, shares, z, strict=True)]
+        unseen = prepared.unseen_shares(self._contrasts())
+        require_within_reach(unseen)
+        shares, z = sample_coverage(prepared.reachable_weights, prepared.sample)
+        require_representative(prepared.pool, prepared.sample, abs(prepared.reachable_weights).sum(axis=0) > 0)
+        return [withhold_if_unrepresentative(*row) for row in zip(estimates, shares, z, unseen, strict=True)]
+
+    def _contrasts(self, pairs: IntArray | None = None) -> FloatArray:
+        """A row for each run, or for each pair of runs."""
+        runs = np.eye(len(self.problem.runs))
+        return runs if pairs is None else runs[pairs[:, 0]] - runs[pairs[:, 1]]
 
 
 def _add_caveats(estimate: Estimate, measure: LinearMeasure) -> Estimate:
@@ -272,15 +287,10 @@ def _add_caveats(estimate: Estimate, measure: LinearMeasure) -> Estimate:
         notes.append(f"only {count} in this run's list: trust the interval with care")
     if not any(measure.gains.values()):
         notes.append(f"no gold label counts for {measure.measure}: only how rare such documents are can be told")
-    tolerance = 0.001 * measure.gain_range
-    if (
-        estimate.value is not None
-        and not measure.min_value - tolerance <= estimate.value <= measure.max_value + tolerance
-    ):
-        notes.append(
-            f"{estimate.value:.3f} lies outside what the measure can be: chance, or a sample that does not fit"
-        )
-    return replace(estimate, notes=tuple(notes))
+    has_no_maximum = possible_values(measure.measure)[1] == np.inf
+    if has_no_maximum and estimate.value is not None and estimate.value > measure.max_value * (1 + TOLERANCE):
+        notes.append(f"{estimate.value:.3f} is more than the labels seen allow: chance, or a sample that does not fit")
+    return cut_to_possible(replace(estimate, notes=tuple(notes)), measure.measure)
 
 
 def _has_interval(joint: JointEstimate, run: int) -> bool:

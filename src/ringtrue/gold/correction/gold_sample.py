@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
@@ -11,6 +11,7 @@ import polars as pl
 from ringtrue.errors import InputError, MismatchError, TableError, UsageError, did_you_mean
 from ringtrue.evaluation.measures import FloatArray, IntArray, Measure, parse_all
 from ringtrue.gold.correction.pool import Pool
+from ringtrue.gold.correction.sampling_frame import SamplingFrame
 from ringtrue.gold.designs import DESIGNS, Design
 from ringtrue.tables import Judgments
 
@@ -21,6 +22,9 @@ DRAWN_FROM_COLUMN = "drawn_from"  # another: the signature of the pool
 MAX_LOST_SHARE = 0.05  # of a draw
 MIN_PROBABILITY = 1e-9  # probability: a document that stands for more than a billion others stands for none
 DRAWN_FOR_COLUMN = "drawn_for"  # a column of samples that serve for comparisons alone
+FRAME_DESIGNS = ("pool_stratified", "pool_random")  # designs whose sample has a sampling frame
+UNSTATED_REASON, MAX_REASONS = "not judged (a negative label)", 5
+UNDISCOUNTED = ("P", "CG")  # measures in which all ranks weigh the same
 COMPARISON_PREFIX = "differences of "  # how its cells begin
 
 
@@ -29,20 +33,21 @@ class GoldSample:
     """Documents of a pool with a gold label: their positions there, the labels, and how probable it was to draw each.
 
     `balanced` says that the sample was drawn evenly over the queries, as many from each as the probabilities add up to,
-    and in each over what is alike (`Pool.similarity_key`).
+    and in each over what is alike (`Pool.similarity_key`). `rows` are those of the table that it was made from.
     """
 
     positions: IntArray
     labels: IntArray
     prob: FloatArray
     balanced: bool = False
+    rows: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def __len__(self) -> int:
         return len(self.positions)
 
 
-def resolve_design(gold: Judgments, stated: Design | None = None) -> Design:
-    """How the gold labels were drawn: what was said, or what their column `design` says.
+def resolve_design(gold: Judgments, stated: Design | None = None, *, has_frame: bool = False) -> Design:
+    """How the gold labels were drawn: what was said, or what their column `design` or a sampling frame says.
 
     Examples:
         >>> gold = Judgments.of({"query": ["q"], "doc": ["d"], "label": [1], "design": ["pool_random"]})
@@ -50,6 +55,8 @@ def resolve_design(gold: Judgments, stated: Design | None = None) -> Design:
         'pool_random'
     """
     undeclared = "design" not in gold.frame.columns or gold.frame["design"].null_count()
+    if undeclared and stated is None and has_frame:
+        return "pool_stratified"
     if stated is not None and undeclared:
         return _require_design(stated, "--design")
     if undeclared:
@@ -73,7 +80,9 @@ def resolve_design(gold: Judgments, stated: Design | None = None) -> Design:
     return declared
 
 
-def default_measures(gold: object, defaults: Iterable[str], stated: Design | None = None) -> tuple[str, ...]:
+def default_measures(
+    gold: object, defaults: Iterable[str], stated: Design | None = None, *, has_frame: bool = False
+) -> tuple[str, ...]:
     """The measures where none is named: gold labels of single documents serve only those that are sums.
 
     Examples:
@@ -81,28 +90,59 @@ def default_measures(gold: object, defaults: Iterable[str], stated: Design | Non
         >>> [default_measures(gold, ["nDCG@10"], design) for design in ("whole_queries", "pool_random")]
         [('nDCG@10',), ('P@10', 'DCG@10')]
     """
-    whole_queries = isinstance(gold, Judgments) and resolve_design(gold, stated) == "whole_queries"
+    whole_queries = isinstance(gold, Judgments) and (
+        resolve_design(gold, stated, has_frame=has_frame) == "whole_queries"
+    )
     return tuple(defaults) if whole_queries else DOCUMENT_MEASURES
 
 
-def drop_unjudged(gold: Judgments, design: Design) -> tuple[Judgments, tuple[str, ...]]:
-    """The gold labels that say something, one for each document: a negative label is a document that was not judged.
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class GoldLabels:
+    """The gold labels that say something, one for each document, and the drawn documents that have none.
 
-    A draw holds only if all that was drawn is judged, for those that are left out may be just the hard ones: a few are
-    noted, more are refused.
+    `lost` has a row with a negative label for each of these, as far as it is known which they are; None where none was
+    lost.
+    """
+
+    judged: Judgments
+    lost: Judgments | None
+    notes: tuple[str, ...] = ()
+
+    @property
+    def complete(self) -> Judgments:
+        """All of them, those without a label with a negative one."""
+        if self.lost is None:
+            return self.judged
+        return Judgments(pl.concat([self.judged.frame, self.lost.frame], how="diagonal_relaxed"))
+
+
+def split_gold(gold: Judgments, design: Design, frame: SamplingFrame | None = None) -> GoldLabels:
+    """Apart, what gold judged and what was lost: a negative label says *not judged*, and a row may be missing.
+
+    A draw holds only if all that was drawn is judged, for what is lost may be just the hard ones: a few are noted, and
+    bounds say what they could change; more are refused. With the sampling frame it is known which rows are missing,
+    without it only how many, if a column says how many were drawn.
     """
     gold.require_one_label_each()
-    judged = gold.frame.filter(pl.col("label") >= 0)
-    unjudged = gold.frame.height - judged.height
+    if frame is not None and design not in FRAME_DESIGNS:
+        raise UsageError(
+            f"a sampling frame goes with single documents drawn by `ringtrue sample --budget`, and these gold labels "
+            f"are of the design '{design}': leave it out"
+        )
+    complete = gold if frame is None else frame.complete(gold)
+    judged, lost = (complete.frame.filter(part) for part in (pl.col("label") >= 0, pl.col("label") < 0))
     if not judged.height:
-        raise InputError("every gold label is negative, which says 'not judged': there is nothing to correct with")
-    drawn_count = gold.frame.height if design == "external" else _drawn_count(gold)
+        raise InputError(
+            "no gold document has a label (empty and negative ones say 'not judged'): there is nothing to correct "
+            "with. Fill in the column label"
+        )
+    drawn_count = complete.frame.height if design == "external" or frame is not None else _drawn_count(gold)
     notes = []
-    if unjudged:
-        subject = "1 gold label is" if unjudged == 1 else f"{unjudged:,} gold labels are"
-        notes.append(f"left out: {subject} negative, which says 'not judged'")
-    if drawn_count != gold.frame.height:
-        present = "1 is" if gold.frame.height == 1 else f"{gold.frame.height:,} are"
+    if lost.height:
+        subject = "1 gold label is" if lost.height == 1 else f"{lost.height:,} gold labels are"
+        notes.append(f"{subject} lost, of {max(drawn_count, complete.frame.height):,}: {_count_reasons(lost)}")
+    if drawn_count != complete.frame.height:
+        present = "1 is" if complete.frame.height == 1 else f"{complete.frame.height:,} are"
         notes.append(f"{drawn_count:,} documents were drawn, and {present} here: were rows lost, or added?")
     if design != "external" and abs(drawn_count - judged.height) > MAX_LOST_SHARE * drawn_count:
         reasons = "; ".join(notes)
@@ -110,7 +150,15 @@ def drop_unjudged(gold: Judgments, design: Design) -> tuple[Judgments, tuple[str
             f"{reasons}{'' if reasons.endswith('?') else '.'} A draw holds only if all of it is judged; give each "
             f"document a label, 0 where nothing about it can be relevant"
         )
-    return Judgments(judged), tuple(notes)
+    return GoldLabels(judged=Judgments(judged), lost=Judgments(lost) if lost.height else None, notes=tuple(notes))
+
+
+def _count_reasons(lost: pl.DataFrame) -> str:
+    """Why labels were lost, and how many for each reason."""
+    stated = pl.col("reason").cast(pl.String) if "reason" in lost.columns else pl.lit(None, dtype=pl.String)
+    reasons = lost.with_columns(reason=stated.fill_null(UNSTATED_REASON))["reason"]
+    counts = reasons.value_counts(sort=True).sort("count", "reason", descending=[True, False])
+    return ", ".join(f"{count:,} {reason}" for reason, count in counts.head(MAX_REASONS).rows())
 
 
 def _drawn_count(gold: Judgments) -> int:
@@ -146,6 +194,33 @@ def comparison_measures(gold: Judgments) -> tuple[Measure, ...]:
     )
 
 
+def require_drawn_for(drawn_for: Sequence[Measure], measure: Measure, *, comparing: bool) -> None:
+    """Refuse a sample that was `drawn_for` comparing runs for anything else: some documents had no chance in it."""
+    if not drawn_for or (comparing and any(_covers_measure(purpose, measure) for purpose in drawn_for)):
+        return
+    purposes = ", ".join(map(str, drawn_for))
+    if comparing:
+        raise InputError(
+            f"the gold labels were drawn to compare runs by {purposes}, and documents that differ only in {measure} "
+            f"had no chance: compare by {purposes}, or draw anew (`ringtrue sample … --compare --for {measure}`)"
+        )
+    raise InputError(
+        f"the gold labels were drawn to compare runs by {purposes}, and what the runs share had no chance: single runs "
+        f"need a sample of their own (`ringtrue sample … --for {measure}`, without --compare)"
+    )
+
+
+def _covers_measure(drawn_for: Measure, measure: Measure) -> bool:
+    """Whether every document that counts when runs are compared by a measure had a chance in a draw for another.
+
+    A draw for P@k or CG@k has what only one of two tops holds; one for a measure with discounts has also what stands at
+    different ranks, down to its cutoff.
+    """
+    if drawn_for.name in UNDISCOUNTED:
+        return measure.name in UNDISCOUNTED and measure.cutoff == drawn_for.cutoff
+    return drawn_for.cutoff is None or (measure.cutoff is not None and measure.cutoff <= drawn_for.cutoff)
+
+
 def build_gold_sample(gold: Judgments, design: Design, pool: Pool) -> tuple[GoldSample, tuple[str, ...]]:
     """The gold labels of documents that the runs show, with their probabilities; a note counts the others."""
     notes: list[str] = []
@@ -175,6 +250,7 @@ def build_gold_sample(gold: Judgments, design: Design, pool: Pool) -> tuple[Gold
         labels=gold_rows["label"].to_numpy().astype(np.int64),
         prob=_inclusion_probabilities(gold_rows, design, len(pool)),
         balanced=not outside and _is_balanced(gold_rows, pool),
+        rows=np.flatnonzero(inside),
     ), tuple(notes)
 
 
@@ -186,6 +262,20 @@ def _is_balanced(gold_rows: pl.DataFrame, pool: Pool) -> bool:
     if DRAWN_FROM_COLUMN not in gold_rows.columns:
         return False
     return bool(gold_rows[DRAWN_FROM_COLUMN].cast(pl.String).eq_missing(pl.Series([pool.signature])).all())
+
+
+def other_pool_notes(gold: Judgments, pool: Pool) -> tuple[str, ...]:
+    """A word where a sample says that it was drawn from another pool, and nothing else tells how that differs."""
+    if DRAWN_FROM_COLUMN not in gold.frame.columns:
+        return ()
+    drawn_from = gold.frame[DRAWN_FROM_COLUMN].drop_nulls().cast(pl.String)
+    if not len(drawn_from) or (drawn_from == pool.signature).all():
+        return ()
+    note = (
+        "the gold labels were drawn from other runs, another cutoff or by other bronze labels: whether all that these "
+        "runs show could be drawn is told only by the sampling frame that was written with them (--frame FILE)"
+    )
+    return (note,)
 
 
 def _inclusion_probabilities(gold_rows: pl.DataFrame, design: Design, pool_size: int) -> FloatArray:

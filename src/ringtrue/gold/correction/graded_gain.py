@@ -136,9 +136,7 @@ def correct_gain(
         finished, unconverged = finished + len(means), unconverged + batch_unconverged
         if progress is not None:
             progress(len(means))
-    estimate = _clip_to_possible(
-        _add_interval(estimate, resampled, min(lists.queries, MAX_QUERY_GROUPS)), lowest, highest
-    )
+    estimate = _add_interval(estimate, resampled, min(lists.queries, MAX_QUERY_GROUPS)).within(lowest, highest)
     return replace(
         estimate,
         notes=(
@@ -182,15 +180,6 @@ def _add_interval(estimate: Estimate, resampled: Array, queries: int) -> Estimat
     low, high, below, above = (float(bound) for bound in np.quantile(resampled, [1 - upper, upper, 1 - middle, middle]))
     assert estimate.value is not None
     return replace(estimate, se=(above - below) / 2, low=min(low, estimate.value), high=max(high, estimate.value))
-
-
-def _clip_to_possible(estimate: Estimate, lowest: float, highest: float) -> Estimate:
-    """No mean lies beyond the worst and the best that a list could be worth; an interval may, altogether."""
-    assert estimate.low is not None
-    assert estimate.high is not None
-    if estimate.high < lowest or estimate.low > highest:
-        return estimate
-    return replace(estimate, low=max(estimate.low, lowest), high=min(estimate.high, highest))
 
 
 def _note_outside_possible(estimate: Estimate, lowest: float, highest: float) -> tuple[str, ...]:

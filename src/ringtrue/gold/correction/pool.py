@@ -161,17 +161,24 @@ class LinearMeasure:
     @property
     def max_value(self) -> float:
         """What a list is worth that has the best label at every rank."""
-        return float(self.discounts.sum()) * max(0.0, self.reference_gain, *self.gains.values())
+        return float(self.discounts.sum()) * self.gain_limits[1]
 
     @property
     def min_value(self) -> float:
         """What a list is worth that has the worst label at every rank, or nothing at all."""
-        return float(self.discounts.sum()) * min(0.0, self.reference_gain, *self.gains.values())
+        return float(self.discounts.sum()) * self.gain_limits[0]
+
+    @property
+    def gain_limits(self) -> tuple[float, float]:
+        """The least and the greatest gain of a document that nobody judged."""
+        gains = (0.0, self.reference_gain, *self.gains.values())
+        return min(gains), max(gains)
 
     @property
     def gain_range(self) -> float:
         """How far the gains of two documents can lie apart, one of which nobody judged."""
-        return max(0.0, self.reference_gain, *self.gains.values()) - min(0.0, self.reference_gain, *self.gains.values())
+        least, greatest = self.gain_limits
+        return greatest - least
 
 
 def is_linear(measure: Measure) -> bool:

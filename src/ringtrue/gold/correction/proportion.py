@@ -87,7 +87,7 @@ def correct_share(
         estimate = replace(without_interval, low=value - z * se, high=value + z * se)
     elif interval == "fieller":
         low, high, _ = adjusted_interval(score.mean, score.worth, rates.on_relevant, rates.on_nonrelevant, z=z)
-        estimate = _clip_to_unit(replace(without_interval, low=float(low), high=float(high)))
+        estimate = replace(without_interval, low=float(low), high=float(high)).within(0, 1)
     else:
         estimate = _interval_from_draws(
             without_interval, score, rates, interval, resamples, rng or np.random.default_rng(0)
@@ -169,16 +169,7 @@ def _interval_from_draws(
         (f"in {uninformative:,} of {resamples:,} draws the judge is no better than chance",) if uninformative else ()
     )
     with_interval = replace(estimate, low=low, high=high, notes=(*estimate.notes, *notes))
-    return replace(with_interval, se=float(shares.std())) if interval == "bootstrap" else _clip_to_unit(with_interval)
-
-
-def _clip_to_unit(estimate: Estimate) -> Estimate:
-    """A share lies from 0 to 1; an interval that lies elsewhere altogether stays as it is."""
-    assert estimate.low is not None
-    assert estimate.high is not None
-    if estimate.high < 0 or estimate.low > 1:
-        return estimate
-    return replace(estimate, low=max(estimate.low, 0.0), high=min(estimate.high, 1.0))
+    return replace(with_interval, se=float(shares.std())) if interval == "bootstrap" else with_interval.within(0, 1)
 
 
 def _note_outside_unit(estimate: Estimate) -> tuple[str, ...]:

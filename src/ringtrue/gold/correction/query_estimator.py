@@ -11,8 +11,10 @@ from ringtrue.errors import InputError
 from ringtrue.evaluation.evaluate import evaluate
 from ringtrue.evaluation.measures import FloatArray, IntArray, Measure
 from ringtrue.evaluation.significance.paired_statistics import welch_test
+from ringtrue.gold.correction.bronze_worth import BronzeWorth, compare_widths
 from ringtrue.gold.correction.diagnostics import CHECK_ALPHA, Check
-from ringtrue.gold.correction.results import CorrectedDifference, CorrectionProblem, summarise_judge
+from ringtrue.gold.correction.possible_values import cut_to_possible
+from ringtrue.gold.correction.results import Bounds, CorrectedDifference, CorrectionProblem, summarise_judge
 from ringtrue.gold.designs import Population
 from ringtrue.stats.intervals import t_quantile, t_tail
 from ringtrue.stats.results import Estimate
@@ -62,7 +64,47 @@ class QueryEstimator:
         if self.problem.method == "gold":
             return self.gold_only(measure)
         means = self._correct_means(measure)
-        return [means.estimate(run, level=self.problem.level) for run in range(len(self.problem.runs))]
+        return [
+            cut_to_possible(means.estimate(run, level=self.problem.level), measure)
+            for run in range(len(self.problem.runs))
+        ]
+
+    def bounds(self, measure: Measure) -> list[Bounds | None]:
+        """For each run, its interval if every lost label were the worst that gold gave, or the best."""
+        if self.problem.lost is None or self.problem.method == "gold":
+            return [None] * len(self.problem.runs)
+        labels = self.gold.frame["label"].to_numpy()
+        ends = []
+        for label in (0, int(labels.max())):
+            filled = self.problem.lost.frame.with_columns(label=pl.lit(label, dtype=pl.Int32))
+            complete = Judgments(pl.concat([self.gold.frame, filled], how="diagonal_relaxed"))
+            ends.append(QueryEstimator(problem=self.problem, gold=complete).estimates(measure))
+        return [
+            Bounds(low=min(one.low or 0.0, other.low or 0.0), high=max(one.high or 0.0, other.high or 0.0)).around(
+                estimate
+            )
+            for one, other, estimate in zip(*ends, self.estimates(measure), strict=True)
+        ]
+
+    def bronze_worth(self, measure: Measure, pairs: IntArray | None = None) -> BronzeWorth | None:
+        """What the bronze values of the other queries made of the intervals, against the gold queries alone."""
+        if self.problem.method == "gold":
+            return None
+        bronze, gold, gold_index = self._prepare(measure)
+        if pairs is not None:
+            bronze, gold = (values[pairs[:, 0]] - values[pairs[:, 1]] for values in (bronze, gold))
+        asked, these = (
+            correct_by_query(bronze, gold, gold_index, population=population)
+            for population in (self.problem.population, "these")
+        )
+        return compare_widths(
+            asked.variances,
+            asked.gold_variances,
+            (these.variances, these.gold_variances),
+            len(gold_index),
+            unit="gold queries",
+            population=self.problem.population,
+        )
 
     def gold_only(self, measure: Measure) -> list[Estimate]:
         """The mean over the gold queries."""
@@ -83,7 +125,9 @@ class QueryEstimator:
         test = "gold only" if gold_only else "difference, whole queries"
         return [
             CorrectedDifference(
-                difference=means.estimate(row, level=self.problem.level, gold_only=gold_only),
+                difference=cut_to_possible(
+                    means.estimate(row, level=self.problem.level, gold_only=gold_only), measure, difference=True
+                ),
                 p_value=means.p_value(row, gold_only=gold_only),
                 test=test,
                 df=means.df,

@@ -11,12 +11,13 @@ import polars as pl
 
 from ringtrue.errors import InputError, MismatchError, UsageError
 from ringtrue.evaluation.measures import FloatArray, IntArray, Measure
+from ringtrue.gold.correction.bronze_worth import BronzeWorth
 from ringtrue.gold.correction.diagnostics import Check, check_by_test, sample_share_p
 from ringtrue.gold.correction.graded_gain import correct_gain
 from ringtrue.gold.correction.pool import LINEAR, NO_LABEL, Pool, build_pool, is_linear, linearise
 from ringtrue.gold.correction.proportion import correct_share
 from ringtrue.gold.correction.rate_inversion import BronzeScore, Rates
-from ringtrue.gold.correction.results import CorrectedDifference, CorrectionProblem, summarise_judge
+from ringtrue.gold.correction.results import Bounds, CorrectedDifference, CorrectionProblem, summarise_judge
 from ringtrue.gold.correction.score_tests import TippingPoint, separate_judges_test, shared_judge_test
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.results import Estimate
@@ -122,6 +123,14 @@ class RateEstimator:
         if self.independent or difference_sd is None or rates.youden == 0:
             return None
         return float(difference_sd / np.sqrt(queries)) / abs(rates.youden)
+
+    def bounds(self, measure: Measure) -> list[Bounds | None]:  # noqa: ARG002 - the protocol's
+        """None: labels from elsewhere stand for no documents of the runs, lost ones as little."""
+        return [None] * len(self.problem.runs)
+
+    def bronze_worth(self, measure: Measure, pairs: IntArray | None = None) -> BronzeWorth | None:  # noqa: ARG002
+        """None: gold labels from elsewhere alone say nothing about these runs."""
+        return None
 
     def checks(self, measure: Measure, pairs: IntArray | None = None) -> list[Check]:  # noqa: ARG002 - the protocol's
         """Is bronze as generous on the gold documents as on the runs'? Rates from other documents may not hold."""

@@ -11,7 +11,9 @@ import numpy as np
 from ringtrue.evaluation.evaluate import evaluate
 from ringtrue.evaluation.measures import FloatArray, IntArray, Measure
 from ringtrue.evaluation.significance.pairwise_tests import detectable_difference
+from ringtrue.gold.correction.bronze_worth import BronzeWorth
 from ringtrue.gold.correction.diagnostics import Check
+from ringtrue.gold.correction.sampling_frame import SamplingFrame
 from ringtrue.gold.designs import Design, Population
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.intervals import estimate_share, normal_quantile, t_quantile, t_tail, wilson
@@ -33,13 +35,15 @@ SHARED_CAVEAT = "holds where the judge errs on these documents"  # the note abou
 class JointEstimate:
     """A value for each run, the covariance of their errors, and its degrees of freedom (infinite: normal).
 
-    `labels` counts the gold labels that each value rests on.
+    `labels` counts the gold labels that each value rests on; `coefficients` say what each gold gain adds to each value,
+    where the values are sums of them.
     """
 
     values: FloatArray
     covariance: FloatArray
     df: float
     labels: IntArray
+    coefficients: FloatArray | None = None
 
     def estimate(self, run: int, *, level: float, method: str, notes: tuple[str, ...] = ()) -> Estimate:
         """The value of one run with its interval."""
@@ -50,6 +54,16 @@ class JointEstimate:
         variance = self.covariance[a, a] + self.covariance[b, b] - 2 * self.covariance[a, b]
         labels = int(min(self.labels[a], self.labels[b]))
         return self._estimate(self.values[a] - self.values[b], variance, labels, level, method, notes)
+
+    def contrast_variances(self, contrasts: FloatArray) -> FloatArray:
+        """The variance of each row's combination of the values."""
+        variances: FloatArray = np.einsum("ij,jk,ik->i", contrasts, self.covariance, contrasts)
+        return variances
+
+    def quantile(self, level: float) -> float:
+        """How many standard errors half of the interval is long."""
+        probability = (1 + level) / 2
+        return t_quantile(probability, self.df) if np.isfinite(self.df) else normal_quantile(probability)
 
     def p_value(self, difference: Estimate) -> float | None:
         """Two-sided, for a difference of 0; None where the standard error is unknown, or 0 with a difference."""
@@ -65,8 +79,7 @@ class JointEstimate:
         if self.df < 1:
             return Estimate(value=float(value), level=level, n=labels, method=method, notes=(*notes, SINGLE_QUERY_NOTE))
         se = float(np.sqrt(max(variance, 0.0)))
-        probability = (1 + level) / 2
-        half_width = (t_quantile(probability, self.df) if np.isfinite(self.df) else normal_quantile(probability)) * se
+        half_width = self.quantile(level) * se
         return Estimate(
             value=float(value),
             se=se,
@@ -79,12 +92,34 @@ class JointEstimate:
         )
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """The ends of an interval whatever lost labels, and documents that the sample could not draw, may be."""
+
+    low: float
+    high: float
+
+    def __str__(self) -> str:
+        return f"{self.low:.3f} to {self.high:.3f}"
+
+    def around(self, estimate: Estimate, lowest: float = -np.inf, highest: float = np.inf) -> Bounds | None:
+        """Bounds that hold the interval too, within what is possible; None where they say no more than it does."""
+        if estimate.low is None or estimate.high is None:
+            return None
+        low, high = max(min(self.low, estimate.low), lowest), min(max(self.high, estimate.high), highest)
+        tolerance = 1e-9 * max(abs(low), abs(high), 1.0)
+        if low >= estimate.low - tolerance and high <= estimate.high + tolerance:
+            return None
+        return Bounds(low=low, high=high)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class CorrectionProblem:
     """Runs, bronze and gold labels, and what the interval is about. `gold` is a matrix where only that is known.
 
     `bronze` has the labels by which the runs are evaluated; `all_bronze`, where that is more, also those of gold
-    documents from elsewhere.
+    documents from elsewhere. `lost` has the drawn documents without a gold label, `sampling_frame` all that could be
+    drawn, where that is known.
     """
 
     runs: Sequence[Run]
@@ -97,6 +132,8 @@ class CorrectionProblem:
     level: float
     rng: np.random.Generator
     all_bronze: Judgments | None = None
+    lost: Judgments | None = None
+    sampling_frame: SamplingFrame | None = None
 
     @property
     def run_names(self) -> list[str]:
@@ -124,7 +161,7 @@ class CorrectedDifference:
     """The corrected difference of two runs, p for there being none, and what such a test finds in four of five cases.
 
     `df` are the degrees of freedom of the test, infinite where it is a z test, and `tested_se` is the standard
-    error that it takes where that is not the one of the difference.
+    error that it takes where that is not the one of the difference. `bounds` hold whatever is not known may be.
     """
 
     difference: Estimate
@@ -132,6 +169,7 @@ class CorrectedDifference:
     test: str
     df: float
     tested_se: float | None = None
+    bounds: Bounds | None = None
 
     def detectable(self, level: float) -> float | None:
         """The difference that is found in four of five tests; None where the data cannot tell."""
@@ -156,6 +194,12 @@ class Estimator(Protocol):
     def differences(self, measure: Measure, pairs: IntArray) -> list[CorrectedDifference]:
         """The corrected difference of each pair of runs."""
 
+    def bounds(self, measure: Measure) -> list[Bounds | None]:
+        """For each run, its interval whatever is not known may be; None where that changes nothing."""
+
+    def bronze_worth(self, measure: Measure, pairs: IntArray | None = None) -> BronzeWorth | None:
+        """What the bronze labels added to the gold ones for the runs, or these pairs; None where gold says no more."""
+
     def checks(self, measure: Measure, pairs: IntArray | None = None) -> list[Check]:
         """What speaks for or against the gold labels, or against comparing these pairs of runs by them."""
 
@@ -172,7 +216,9 @@ class Correction:
     """What `correct` gives: each run and measure as bronze has it, corrected, and from gold alone where that is known.
 
     `methods` says how each measure was corrected and why so; `judge` has the bronze judge's rates and confusion
-    matrix; `checks` what speaks for or against the gold labels.
+    matrix; `checks` what speaks for or against the gold labels. Where gold labels were lost, or a run shows documents
+    that could not be drawn, `bounds` are the ends of the interval whatever these may be; `bronze_worth` says for each
+    measure what the bronze labels added.
 
     Examples:
         >>> import ringtrue as rt
@@ -192,6 +238,8 @@ class Correction:
     population: Population
     judge: Mapping[str, object]
     checks: tuple[Check, ...]
+    bounds: Mapping[str, Mapping[str, Bounds]]
+    bronze_worth: Mapping[str, BronzeWorth]
     notes: tuple[str, ...] = ()
 
     def __str__(self) -> str:
@@ -200,7 +248,10 @@ class Correction:
             for run, row in self.corrected.items()
             for name, estimate in row.items()
         ]
-        return "\n".join([*lines, *self.methods.values(), *(check.text for check in self.checks if not check.passed)])
+        worth = [f"{name}: {worth}" for name, worth in self.bronze_worth.items()]
+        return "\n".join(
+            [*lines, *self.methods.values(), *worth, *(check.text for check in self.checks if not check.passed)]
+        )
 
     def as_dict(self) -> dict[str, object]:
         """The answer as plain data, in the key order of the command line's JSON."""
@@ -213,6 +264,11 @@ class Correction:
             "population": self.population,
             "judge": dict(self.judge),
             "checks": [check.as_dict() for check in self.checks],
+            "bounds": {
+                run: {name: {"low": bounds.low, "high": bounds.high} for name, bounds in row.items()}
+                for run, row in self.bounds.items()
+            },
+            "bronze_worth": {name: worth.as_dict() for name, worth in self.bronze_worth.items()},
             "notes": list(self.notes),
         }
 

@@ -63,7 +63,7 @@ def expected_half_widths(
     parts: Sequence[WeightedMeasure],
     prob: FloatArray,
     earlier: GoldSample | None,
-    earlier_share: float,
+    earlier_share: FloatArray,
     level: float,
     *,
     compare: bool,
@@ -72,7 +72,9 @@ def expected_half_widths(
     z = normal_quantile((1 + level) / 2)
     variance_factor = np.divide(1 - prob, prob, out=np.zeros(len(prob)), where=prob > 0) * (1 - earlier_share) ** 2
     if earlier is not None:
-        variance_factor[earlier.positions] = earlier_share**2 * (1 - earlier.prob) / earlier.prob**2
+        variance_factor[earlier.positions] = (
+            earlier_share[earlier.positions] ** 2 * (1 - earlier.prob) / earlier.prob**2
+        )
     half_widths: dict[str, dict[str, float]] = {}
     for part in parts:
         weights = part.weights.toarray() if compare else part.weights

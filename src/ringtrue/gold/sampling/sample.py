@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 import polars as pl
@@ -17,16 +18,26 @@ from ringtrue.gold.correction.gold_sample import (
     DRAWN_FOR_COLUMN,
     DRAWN_FROM_COLUMN,
     GoldSample,
-    build_gold_sample,
     comparison_measures,
-    drop_unjudged,
+    split_gold,
 )
 from ringtrue.gold.correction.pool import Pool, build_pool, is_linear
 from ringtrue.gold.designs import Design
-from ringtrue.gold.sampling.allocation import importance, neyman, pivotal_sample, require_budget
+from ringtrue.gold.sampling.allocation import pivotal_sample, require_budget
+from ringtrue.gold.sampling.continuation import (
+    FRAME_NEEDED,
+    Allocation,
+    EarlierDraw,
+    allocate,
+    draw_sizes,
+    read_earlier_draw,
+)
 from ringtrue.gold.sampling.forecast import WeightedMeasure, expected_half_widths, weigh_measure
 from ringtrue.stats.intervals import require_level
 from ringtrue.tables import Judgments, Run
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 MAX_DEVIATION = 4.0  # standard deviations: an earlier sample so far off was drawn from something else
 
@@ -36,6 +47,7 @@ class GoldDraw:
     """Documents for the gold judge: `frame` has query, doc, prob, stratum, design and drawn; label where it is known.
 
     `expected` is the half-width of the interval that each run and measure may hope for, for these queries.
+    `sampling_frame` has every document that could be drawn, with query, doc, prob and drawn; None for whole queries.
 
     Examples:
         >>> import ringtrue as rt
@@ -48,6 +60,7 @@ class GoldDraw:
     frame: pl.DataFrame
     design: Design
     expected: dict[str, dict[str, float]]
+    sampling_frame: pl.DataFrame | None = None
     notes: tuple[str, ...] = ()
 
 
@@ -59,6 +72,7 @@ def sample(
     budget: int,
     compare: bool = False,
     already: object = None,
+    sampling_frame: object = None,
     level: float = 0.95,
     rng: np.random.Generator | None = None,
 ) -> GoldDraw:
@@ -68,7 +82,8 @@ def sample(
     lie from its prediction [Neyman34], evenly over the queries. With `compare`, to the differences between runs:
     what all have at the same rank is then never drawn, and a column drawn_for says so. `already` has the gold labels of
     an earlier draw: they teach how sure each bronze label is, and stay in the answer, with probabilities that hold for
-    both draws together.
+    both draws together. With the `sampling_frame` of that draw, the runs and the cutoff may be others: documents that
+    could not be drawn then are a stratum of their own, and are drawn first.
 
     Examples:
         >>> run = {f"q{i}": {"a": 2.0, "b": 1.0} for i in range(20)}
@@ -86,28 +101,36 @@ def sample(
         raise UsageError("a comparison needs two runs or more, found one; leave out --compare to evaluate it")
     pool = build_pool(runs, bronze, depth=max(measure.reach or _longest_list(runs) for measure in parsed_measures))
     notes = list(pool.notes)
-    earlier: GoldSample | None = None
+    earlier: EarlierDraw | None = None
     if already is not None:
-        earlier_gold, gold_notes = drop_unjudged(Judgments.of(already), "pool_stratified")
-        earlier, sample_notes = build_gold_sample(earlier_gold, "pool_stratified", pool)
-        notes += [*gold_notes, *sample_notes]
-        _require_same_purpose(comparison_measures(earlier_gold), parsed_measures, compare)
-    parts = [weigh_measure(measure, pool, earlier) for measure in parsed_measures]
-    if earlier is not None:
-        _require_same_pool(parts, earlier, pool, compare=compare)
-    prob = inclusion_probabilities(parts, budget, compare=compare, earlier=earlier)
-    if not prob.any():
+        already = Judgments.of(already, allow_blank=True)
+        _require_same_purpose(comparison_measures(already), parsed_measures, compare)
+        earlier, earlier_notes = read_earlier_draw(already, sampling_frame, pool)
+        notes += earlier_notes
+    elif sampling_frame is not None:
+        raise UsageError("a sampling frame tells what an earlier draw could reach: give its gold labels too (already)")
+    parts = [weigh_measure(measure, pool, None if earlier is None else earlier.sample) for measure in parsed_measures]
+    size = draw_sizes(parts, compare=compare)
+    if earlier is not None and earlier.frame is None:
+        _require_same_pool(size > 0, earlier.sample, pool, compare=compare)
+    allocation = allocate(size, budget, earlier)
+    if not allocation.prob.any():
         raise InputError("gold has all documents already: nothing is left to draw")
-    earlier_share = _earlier_share(earlier, budget, int((prob > 0).sum()))
-    drawn = pivotal_sample(prob, pool.query, pool.similarity_key, rng)
-    if len(drawn) < budget:
-        notes.append(f"{budget:,} documents were asked for, and only {len(drawn):,} are left to draw: all of them")
+    drawn = pivotal_sample(allocation.prob, pool.query, pool.similarity_key, rng)
+    notes += _budget_notes(budget, len(drawn), allocation)
     return GoldDraw(
-        frame=_draw_frame(pool, drawn, prob[drawn] / (1 - earlier_share), earlier, earlier_share).with_columns(
-            *_purpose_columns(parsed_measures, compare)
-        ),
+        frame=_draw_frame(pool, drawn, allocation, earlier).with_columns(*_purpose_columns(parsed_measures, compare)),
         design="pool_stratified",
-        expected=expected_half_widths(pool, parts, prob, earlier, earlier_share, level, compare=compare),
+        expected=expected_half_widths(
+            pool,
+            parts,
+            allocation.prob,
+            None if earlier is None else earlier.sample,
+            allocation.earlier_share,
+            level,
+            compare=compare,
+        ),
+        sampling_frame=_build_sampling_frame(pool, drawn, allocation, earlier),
         notes=tuple(notes),
     )
 
@@ -141,7 +164,9 @@ def sample_queries(
     query_ids = bronze.frame["query"].unique(maintain_order=True).to_list()
     for run in runs:
         require_overlap(run, query_ids)
-    earlier_gold = None if already is None else drop_unjudged(Judgments.of(already), "whole_queries")[0].frame
+    earlier_gold = (
+        None if already is None else split_gold(Judgments.of(already, allow_blank=True), "whole_queries").judged.frame
+    )
     judged_queries = (
         [] if earlier_gold is None else [query for query in query_ids if query in set(earlier_gold["query"])]
     )
@@ -172,29 +197,21 @@ def sample_queries(
     return GoldDraw(frame=frame.with_columns(_drawn_column()), design="whole_queries", expected={}, notes=tuple(notes))
 
 
-def inclusion_probabilities(
-    parts: Sequence[WeightedMeasure], budget: int, *, compare: bool = False, earlier: GoldSample | None = None
-) -> FloatArray:
-    """How probable it is to draw each document of the pool; those that were drawn earlier are not drawn again."""
-    size = np.sqrt(
-        sum(_scale_to_unit(importance(part.weights, compare=compare) * part.residual_sd) ** 2 for part in parts)
-    )
-    if not size.any():
-        raise InputError("the runs show the same documents at the same ranks: there is nothing to compare")
-    if earlier is None:
-        return neyman(size, budget)
-    size[earlier.positions] = 0.0
-    return neyman(size, budget, max_prob=1 - _earlier_share(earlier, budget, int((size > 0).sum())))
+def inclusion_probabilities(parts: Sequence[WeightedMeasure], budget: int, *, compare: bool = False) -> FloatArray:
+    """How probable it is to draw each document of the pool."""
+    return allocate(draw_sizes(parts, compare=compare), budget).prob
 
 
-def _earlier_share(earlier: GoldSample | None, budget: int, remaining: int) -> float:
-    """How much the earlier draw weighs: by its documents, but no more than lets the new one take as many as it should.
-
-    A new document counts (1 − share)/π times, and has to count at least once: π is never above 1 − share.
-    """
-    if earlier is None:
-        return 0.0
-    return min(len(earlier) / (len(earlier) + budget), max(0.0, 1 - budget / max(remaining, 1)))
+def _budget_notes(budget: int, drawn: int, allocation: Allocation) -> list[str]:
+    notes = []
+    if drawn < budget:
+        notes.append(f"{budget:,} documents were asked for, and only {drawn:,} are left to draw: all of them")
+    if allocation.unseen.any():
+        notes.append(
+            f"{int(allocation.unseen.sum()):,} documents could not be drawn before: a stratum of their own, of which "
+            f"{allocation.for_unseen:,} are drawn now"
+        )
+    return notes
 
 
 def _require_linear_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
@@ -214,12 +231,6 @@ def _longest_list(runs: Sequence[Run]) -> int:
     return max(int(run.groups.sizes.max()) for run in runs)
 
 
-def _scale_to_unit(size: FloatArray) -> FloatArray:
-    """So that several measures count alike, whatever their units."""
-    largest = size.max(initial=0.0)
-    return size / largest if largest > 0 else size
-
-
 def _require_same_purpose(
     earlier_measures: Sequence[Measure], parsed_measures: Sequence[Measure], compare: bool
 ) -> None:
@@ -231,9 +242,8 @@ def _require_same_purpose(
         raise InputError(f"the earlier sample was drawn {purpose}: it can be continued only for the same")
 
 
-def _require_same_pool(parts: Sequence[WeightedMeasure], earlier: GoldSample, pool: Pool, *, compare: bool) -> None:
+def _require_same_pool(eligible: NDArray[np.bool_], earlier: GoldSample, pool: Pool, *, compare: bool) -> None:
     """Refuse an earlier sample that cannot have been drawn from these runs' tops, or from what they do not share."""
-    eligible = np.any([importance(part.weights, compare=compare) > 0 for part in parts], axis=0)
     prob = earlier.prob[eligible[earlier.positions]]
     expanded, drawable = float((1 / prob).sum()), int(eligible.sum())
     sd = float(np.sqrt(((1 - prob) / prob**2).sum()))
@@ -241,58 +251,48 @@ def _require_same_pool(parts: Sequence[WeightedMeasure], earlier: GoldSample, po
         pool_text = f"runs' top {pool.depth} has {drawable:,}" + (" that they do not share" if compare else "")
         raise InputError(
             f"the earlier sample stands for {expanded:,.0f} documents (±{sd:,.0f}) by its probabilities, and the "
-            f"{pool_text}: it was drawn from something else, and cannot be continued. Give the same runs and measure, "
-            f"or draw a new sample"
+            f"{pool_text}: it was drawn from something else. {FRAME_NEEDED}"
         )
 
 
-def continued_probability(prob: FloatArray, earlier_share: float) -> FloatArray:
-    """The probability that a document of the earlier draw has in both together; rounding takes none above 1.
-
-    Examples:
-        >>> continued_probability(np.array([0.5, 1.0]), 0.5).round(4).tolist()
-        [0.6667, 1.0]
-    """
-    return np.minimum(1 / (earlier_share / prob + 1 - earlier_share), 1.0)
-
-
-def _draw_frame(
-    pool: Pool, drawn: IntArray, prob: FloatArray, earlier: GoldSample | None, earlier_share: float
-) -> pl.DataFrame:
-    """The draw as a table; two draws weigh as many documents as each has.
-
-    An earlier document, drawn with probability π, then counts share/π + (1 − share) times, a new one (1 − share)/π.
-    """
-    new = pool.docs[drawn].with_columns(prob=pl.Series(prob, dtype=pl.Float64))
+def _draw_frame(pool: Pool, drawn: IntArray, allocation: Allocation, earlier: EarlierDraw | None) -> pl.DataFrame:
+    """The draw as a table, after what an earlier one had: its labels, where they are known, stay."""
+    rows = pool.docs[drawn].with_columns(prob=pl.Series(allocation.final_prob(drawn), dtype=pl.Float64))
     if earlier is not None:
-        labelled = pool.docs[earlier.positions].with_columns(
-            prob=pl.Series(continued_probability(earlier.prob, earlier_share)),
-            label=pl.Series(earlier.labels, dtype=pl.Int32),
-        )
-        new = pl.concat([labelled, new.with_columns(label=pl.lit(None, dtype=pl.Int32))])
+        rows = pl.concat([earlier.continued_rows(allocation), rows.with_columns(label=pl.lit(None, dtype=pl.Int32))])
     # An earlier draw from another pool was spread over what was alike there, and so is only a part of the whole.
-    signature_column = [pl.lit(pool.signature).alias(DRAWN_FROM_COLUMN)] if earlier is None or earlier.balanced else []
-    columns = [
-        "query",
-        "doc",
-        "prob",
-        "stratum",
-        "design",
-        DRAWN_COLUMN,
-        *(DRAWN_FROM_COLUMN for _ in signature_column),
-    ]
+    one_pool = earlier is None or (earlier.sample.balanced and not allocation.unseen.any())
+    columns = ["query", "doc", "prob", "stratum", "design", DRAWN_COLUMN]
+    columns += [DRAWN_FROM_COLUMN] if one_pool else []
     columns += [] if earlier is None else ["label"]
     order = {query: index for index, query in enumerate(pool.queries)}
     return (
-        new.with_columns(
+        rows.with_columns(
             pl.col("query").alias("stratum"),
             pl.lit("pool_stratified").alias("design"),
+            pl.lit(pool.signature).alias(DRAWN_FROM_COLUMN),
             _drawn_column(),
-            *signature_column,
         )
-        .sort(pl.col("query").replace_strict(order, return_dtype=pl.Int64), maintain_order=True)
+        .sort(pl.col("query").replace_strict(order, default=len(order), return_dtype=pl.Int64), maintain_order=True)
         .select(columns)
     )
+
+
+def _build_sampling_frame(
+    pool: Pool, drawn: IntArray, allocation: Allocation, earlier: EarlierDraw | None
+) -> pl.DataFrame:
+    """Every document that could be drawn, now or before, with its probability in all draws together."""
+    is_drawn = np.zeros(len(pool), dtype=bool)
+    is_drawn[drawn] = True
+    prob = allocation.final_prob(np.arange(len(pool)))
+    if earlier is not None:
+        is_drawn[earlier.complete.positions] = True
+        prob[earlier.complete.positions] = earlier.continued_probabilities(allocation)
+    frame = pool.docs.with_columns(prob=pl.Series(prob), drawn=pl.Series(is_drawn)).filter(pl.col("prob") > 0)
+    if earlier is not None and earlier.frame is not None:
+        before = earlier.frame.docs.join(frame, on=["query", "doc"], how="anti", maintain_order="left")
+        frame = pl.concat([frame, before.select(frame.columns)])
+    return frame
 
 
 def _drawn_column() -> pl.Expr:

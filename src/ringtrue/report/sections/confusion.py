@@ -106,7 +106,7 @@ def make_gold_problem(inputs: ReportInputs) -> CorrectionProblem | None:
     """The question that correction answers; None where there is nothing to correct, or nothing to correct by."""
     if not inputs.runs or inputs.judgments is None or inputs.gold is None:
         return None
-    defaults = {"design": None, "method": None, "population": "like-these", "bronze_rel": None}
+    defaults = {"design": None, "method": None, "population": "like-these", "bronze_rel": None, "sampling_frame": None}
     settings = defaults | dict(inputs.correction_options)
     rng = inputs.rng("bronze judge")
     return build_problem(inputs.runs, inputs.judgments, inputs.gold, level=inputs.level, rng=rng, **settings)[0]

@@ -14,6 +14,7 @@ from ringtrue.evaluation.measures import FloatArray, IntArray, Measure
 from ringtrue.gold.correction.difference import Predictors
 from ringtrue.gold.correction.document_estimator import DocumentEstimator
 from ringtrue.gold.correction.gold_sample import GoldSample
+from ringtrue.gold.correction.measured_pool import SampledPool
 from ringtrue.gold.correction.pool import Pool
 from ringtrue.gold.correction.results import CorrectionProblem
 from ringtrue.gold.designs import Design, Population
@@ -220,7 +221,15 @@ def make_document_estimator(
         level=level,
         rng=np.random.default_rng(0),
     )
-    return DocumentEstimator(problem=task, gold=NO_LABELS, _pools={pool.depth: (pool, predictors, sample, ())})
+    sampled = SampledPool(
+        pool=pool,
+        predictors=predictors,
+        sample=sample,
+        complete_sample=sample,
+        in_frame=np.ones(len(pool), dtype=bool),
+        notes=(),
+    )
+    return DocumentEstimator(problem=task, gold=NO_LABELS, _pools={pool.depth: sampled})
 
 
 def interval_bounds(estimates: Iterable[Estimate]) -> FloatArray:

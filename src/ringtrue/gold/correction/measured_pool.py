@@ -1,0 +1,179 @@
+"""A pool with its gold sample, and a measure of it: corrected values, those from gold alone, and what is not known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from ringtrue.evaluation.measures import FloatArray, Measure
+from ringtrue.gold.correction.bounds import UnknownGains, unseen_shares
+from ringtrue.gold.correction.bronze_worth import BronzeWorth, compare_widths
+from ringtrue.gold.correction.diagnostics import NOTED_UNSEEN_SHARE
+from ringtrue.gold.correction.difference import Predictors, build_predictors, correct_means, gold_only_means
+from ringtrue.gold.correction.gold_sample import GoldLabels, GoldSample, build_gold_sample, other_pool_notes
+from ringtrue.gold.correction.pool import LinearMeasure, Pool, build_pool, linearise
+from ringtrue.gold.correction.results import Bounds, CorrectionProblem, JointEstimate
+from ringtrue.gold.designs import Population
+from ringtrue.tables import Judgments
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+    from scipy.sparse import csr_array
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SampledPool:
+    """What the runs show down to a depth, the gold labels of some of it, and what could be drawn at all (`in_frame`).
+
+    `complete_sample` has the lost labels too, as negative ones.
+    """
+
+    pool: Pool
+    predictors: Predictors
+    sample: GoldSample
+    complete_sample: GoldSample
+    in_frame: NDArray[np.bool_]
+    notes: tuple[str, ...]
+
+    @classmethod
+    def build(cls, problem: CorrectionProblem, gold: Judgments, *, depth: int) -> SampledPool:
+        """The runs of a problem against its gold labels."""
+        pool = build_pool(problem.runs, problem.bronze, depth=depth)
+        sample, notes = build_gold_sample(gold, problem.design, pool)
+        complete_sample = sample
+        if problem.lost is not None:
+            complete = GoldLabels(judged=gold, lost=problem.lost).complete
+            complete_sample, _ = build_gold_sample(complete, problem.design, pool)
+        frame = problem.sampling_frame
+        if frame is None:
+            notes = (*notes, *other_pool_notes(gold, pool))
+        return cls(
+            pool=pool,
+            predictors=build_predictors(pool),
+            sample=sample,
+            complete_sample=complete_sample,
+            in_frame=np.ones(len(pool), dtype=bool) if frame is None else frame.holds(pool),
+            notes=(*pool.notes, *notes),
+        )
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class MeasuredPool:
+    """One measure of a sampled pool: what the documents weigh, and what the gold labels are worth.
+
+    Runs, or differences of them, are rows of `contrasts`.
+    """
+
+    sampled: SampledPool
+    measure: LinearMeasure
+    weights: csr_array
+    population: Population
+    _corrected: dict[Population, JointEstimate] = field(default_factory=dict)
+
+    @classmethod
+    def build(cls, sampled: SampledPool, measure: Measure, population: Population) -> MeasuredPool:
+        """The measure with the gains of all labels that gold gave."""
+        linear_measure = linearise(measure, sampled.sample.labels, depth=sampled.pool.depth)
+        return cls(
+            sampled=sampled,
+            measure=linear_measure,
+            weights=sampled.pool.weights(linear_measure.discounts),
+            population=population,
+        )
+
+    @property
+    def pool(self) -> Pool:
+        """What the runs show."""
+        return self.sampled.pool
+
+    @property
+    def sample(self) -> GoldSample:
+        """The gold labels among it."""
+        return self.sampled.sample
+
+    @cached_property
+    def reachable_weights(self) -> csr_array:
+        """The weights of documents that the sample could draw: what it has to stand for."""
+        return self.weights.multiply(self.sampled.in_frame.astype(np.float64)).tocsr()
+
+    def corrected(self, population: Population | None = None) -> JointEstimate:
+        """The difference estimator."""
+        population = population or self.population
+        if population not in self._corrected:
+            gains = self.measure.gain(self.sample.labels)
+            self._corrected[population] = self._fit(self.weights, self.sample, gains, population)
+        return self._corrected[population]
+
+    def gold_only(self, population: Population | None = None) -> JointEstimate:
+        """Each run's own gold labels and nothing else."""
+        gains = self.measure.gain(self.sample.labels)
+        return gold_only_means(self.pool, self.weights, self.sample, gains, population=population or self.population)
+
+    def unseen_shares(self, contrasts: FloatArray) -> FloatArray:
+        """How much of each row's weight lies on documents that the sample could not draw."""
+        from scipy.sparse import csr_array
+
+        if self.sampled.in_frame.all():
+            return np.zeros(len(contrasts))
+        return unseen_shares(csr_array(csr_array(contrasts) @ self.weights), self.sampled.in_frame)
+
+    def has_unknown_gains(self, contrasts: FloatArray) -> bool:
+        """Whether labels were lost, or enough is out of the sample's reach to speak of."""
+        has_lost = len(self.sampled.complete_sample) > len(self.sample)
+        return has_lost or bool(self.unseen_shares(contrasts).max(initial=0.0) >= NOTED_UNSEEN_SHARE)
+
+    def bounds(self, contrasts: FloatArray, level: float) -> list[Bounds]:
+        """Each row's interval whatever lost labels, and documents that the sample could not draw, may be."""
+        return self._unknown_gains.bounds(contrasts, level)
+
+    def bronze_worth(self, contrasts: FloatArray) -> BronzeWorth | None:
+        """What the bronze labels made of the intervals, against the same gold labels alone."""
+        populations: tuple[Population, Population] = self.population, "these"
+        (corrected, gold_only), label_variances = (
+            (
+                self.corrected(population).contrast_variances(contrasts),
+                self.gold_only(population).contrast_variances(contrasts),
+            )
+            for population in populations
+        )
+        return compare_widths(
+            corrected,
+            gold_only,
+            label_variances,
+            len(self.sample),
+            unit="gold labels",
+            population=self.population,
+        )
+
+    @cached_property
+    def _unknown_gains(self) -> UnknownGains:
+        complete = self.sampled.complete_sample
+        lost = complete.labels < 0
+        least, most = self.measure.gain_limits
+
+        def fit(weights: csr_array, gains: FloatArray) -> JointEstimate:
+            return self._fit(weights, complete, gains, self.population)
+
+        return UnknownGains(
+            weights=self.weights,
+            gains=self.measure.gain(np.where(lost, self.sample.labels[0], complete.labels)),
+            lost=lost,
+            in_frame=self.sampled.in_frame,
+            least=least,
+            most=most,
+            fit=fit,
+        )
+
+    def _fit(self, weights: csr_array, sample: GoldSample, gains: FloatArray, population: Population) -> JointEstimate:
+        return correct_means(
+            self.pool,
+            self.sampled.predictors,
+            weights,
+            sample,
+            gains,
+            population=population,
+            gain_range=self.measure.gain_range,
+        )

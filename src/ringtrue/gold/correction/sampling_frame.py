@@ -1,0 +1,125 @@
+"""The sampling frame: all documents that could be drawn, how probable each was, and which were drawn.
+
+A sample stands for its frame and for nothing else. With the frame at hand it is known what of a run was never within
+reach, and which labels were lost on the way, whatever became of the columns of the sample itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Self
+
+import polars as pl
+
+from ringtrue.errors import InputError, TableError
+from ringtrue.gold.correction.pool import Pool
+from ringtrue.tables import Judgments
+from ringtrue.tables.columns import make_frame, parse_ids, parse_numbers
+
+if TYPE_CHECKING:
+    import numpy as np
+    from numpy.typing import NDArray
+
+COLUMNS = ("query", "doc", "prob", "drawn")
+ROUNDING = 1e-6  # of a probability that went through a file
+DRAWN_WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class SamplingFrame:
+    """`docs` has the columns query, doc, prob and drawn (true or false), a row for each document.
+
+    Examples:
+        >>> frame = SamplingFrame.of({"query": ["q", "q"], "doc": ["a", "b"], "prob": [0.5, 0.5], "drawn": [1, 0]})
+        >>> frame.docs.rows()
+        [('q', 'a', 0.5, True), ('q', 'b', 0.5, False)]
+    """
+
+    docs: pl.DataFrame
+
+    @classmethod
+    def of(cls, data: object) -> Self:
+        """The frame from a table with these four columns, as `sample` makes it."""
+        if isinstance(data, cls):
+            return data
+        table = make_frame(data, nested="prob", reader="pl.read_csv")
+        if missing := [name for name in COLUMNS if name not in table.columns]:
+            raise TableError(
+                f"a sampling frame has the columns {', '.join(COLUMNS)}; {', '.join(missing)} is missing, found "
+                f"{', '.join(table.columns)}. It is the second file that `ringtrue sample` writes"
+            )
+        drawn = table["drawn"].cast(pl.String).str.to_lowercase()
+        if not (known := drawn.is_in(list(DRAWN_WORDS)).fill_null(value=False)).all():
+            found = table["drawn"].filter(~known)[0]
+            raise TableError(
+                f"column drawn of a sampling frame: expected true or false, found '{found}'; is it the sample itself? "
+                f"The frame is the second file that `ringtrue sample` writes"
+            )
+        docs = pl.DataFrame(
+            [
+                parse_ids(table, "query"),
+                parse_ids(table, "doc"),
+                parse_numbers(table, "prob"),
+                drawn.replace_strict(DRAWN_WORDS, return_dtype=pl.Boolean),
+            ]
+        )
+        if ((docs["prob"] <= 0) | (docs["prob"] > 1)).any():
+            raise TableError("column prob of a sampling frame: expected probabilities above 0 and up to 1")
+        if docs.select("query", "doc").is_duplicated().any():
+            query, doc = docs.filter(docs.select("query", "doc").is_duplicated()).row(0)[:2]
+            raise TableError(f"document '{doc}' of query '{query}' stands twice in the sampling frame; keep one row")
+        return cls(docs=docs)
+
+    def holds(self, pool: Pool) -> NDArray[np.bool_]:
+        """Which documents of a pool could have been drawn."""
+        found = pool.docs.join(
+            self.docs.select("query", "doc", known=pl.lit(value=True)),
+            on=["query", "doc"],
+            how="left",
+            maintain_order="left",
+        )
+        return found["known"].fill_null(value=False).to_numpy()
+
+    def complete(self, gold: Judgments) -> Judgments:
+        """The gold labels with the frame's probabilities, and a row with the label −1 for each that got lost.
+
+        Refused where the labels are not of this frame's sample: of documents that were not drawn, or with other
+        probabilities.
+        """
+        joined = gold.frame.join(
+            self.docs.select("query", "doc", "drawn", frame_prob="prob"),
+            on=["query", "doc"],
+            how="left",
+            maintain_order="left",
+            suffix="_in_frame",
+        )
+        drawn = joined["drawn_in_frame" if "drawn" in gold.frame.columns else "drawn"].fill_null(value=False)
+        if not drawn.any():
+            raise InputError(
+                "the sampling frame and the gold labels have no drawn document in common: the frame is of another "
+                "sample. Give the one that was written with these documents"
+            )
+        if not drawn.all():
+            query, doc = joined.filter(~drawn).row(0)[:2]
+            raise InputError(
+                f"gold has document '{doc}' of query '{query}', which was not drawn, as {int((~drawn).sum()):,} of "
+                f"{len(drawn):,}: the sampling frame is of another sample or of an earlier batch, or rows were added. "
+                f"Give the frame that was written with these documents, or leave them out"
+            )
+        if "prob" in gold.frame.columns:
+            off = (joined["prob"] - joined["frame_prob"]).abs() > ROUNDING
+            if off.any():
+                row = joined.filter(off).row(0, named=True)
+                raise InputError(
+                    f"document '{row['doc']}' of query '{row['query']}' has the probability {row['prob']:g}, and "
+                    f"{row['frame_prob']:g} in the sampling frame: one of them was changed, or is of another batch"
+                )
+        columns = [column for column in gold.frame.columns if column != "prob"]
+        complete = joined.select(*columns, prob="frame_prob")
+        absent = self.docs.filter("drawn").join(gold.frame, on=["query", "doc"], how="anti", maintain_order="left")
+        if absent.height:
+            rows = absent.select(
+                "query", "doc", "prob", judge=pl.lit("0"), label=pl.lit(-1, dtype=pl.Int32), reason=pl.lit("missing")
+            )
+            complete = pl.concat([complete, rows], how="diagonal_relaxed")
+        return Judgments(complete)

@@ -1,0 +1,157 @@
+"""A sample drawn on: from the same documents, or extended to those that a new run or a deeper cutoff brings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import numpy as np
+import polars as pl
+
+from ringtrue.errors import InputError
+from ringtrue.evaluation.measures import FloatArray, IntArray
+from ringtrue.gold.correction.gold_sample import GoldSample, build_gold_sample, other_pool_notes, split_gold
+from ringtrue.gold.correction.pool import Pool
+from ringtrue.gold.correction.sampling_frame import SamplingFrame
+from ringtrue.gold.sampling.allocation import importance, neyman
+from ringtrue.gold.sampling.forecast import WeightedMeasure
+from ringtrue.tables import Judgments
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
+
+FRAME_NEEDED = (
+    "Give the same runs and measure, or the sampling frame that was written with the sample (--frame FILE): it is then "
+    "extended to what is new. Or draw a new sample"
+)
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class EarlierDraw:
+    """The gold labels of an earlier draw: `sample` has those of the pool, `complete` also its lost labels.
+
+    `gold` are all of them, wherever their documents are, and `unseen` says which documents of the pool it could not
+    draw: none, where it has no sampling frame.
+    """
+
+    gold: Judgments
+    sample: GoldSample
+    complete: GoldSample
+    unseen: NDArray[np.bool_]
+    frame: SamplingFrame | None
+
+    def continued_probabilities(self, allocation: Allocation) -> FloatArray:
+        """The probabilities that its documents in the pool have in both draws together."""
+        return continued_probability(self.complete.prob, allocation.earlier_share[self.complete.positions])
+
+    def continued_rows(self, allocation: Allocation) -> pl.DataFrame:
+        """Its documents with query, doc, prob and label, empty where it was lost; out of the pool as they were."""
+        rows = self.gold.frame.with_row_index("row")
+        in_pool = pl.DataFrame({"row": self.complete.rows, "both": self.continued_probabilities(allocation)})
+        rows = rows.join(in_pool.cast({"row": pl.UInt32}), on="row", how="left", maintain_order="left")
+        prob = pl.coalesce("both", "prob") if "prob" in rows.columns else pl.col("both")
+        label = pl.when(pl.col("label") >= 0).then("label")
+        return rows.select("query", "doc", prob=prob, label=label).filter(pl.col("prob").is_not_null())
+
+
+def read_earlier_draw(already: Judgments, sampling_frame: object, pool: Pool) -> tuple[EarlierDraw, list[str]]:
+    """The earlier draw as this pool sees it, and what is doubtful about it."""
+    frame = None if sampling_frame is None else SamplingFrame.of(sampling_frame)
+    gold = split_gold(already, "pool_stratified", frame)
+    sample, notes = build_gold_sample(gold.judged, "pool_stratified", pool)
+    if frame is None and other_pool_notes(gold.judged, pool):
+        raise InputError(
+            f"the earlier sample was drawn from other runs, another cutoff or by other bronze labels. {FRAME_NEEDED}"
+        )
+    complete = sample if gold.lost is None else build_gold_sample(gold.complete, "pool_stratified", pool)[0]
+    return EarlierDraw(
+        gold=gold.complete,
+        sample=sample,
+        complete=complete,
+        unseen=np.zeros(len(pool), dtype=bool) if frame is None else ~frame.holds(pool),
+        frame=frame,
+    ), [*gold.notes, *notes]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Allocation:
+    """How probable each document of the pool is in the draw to come, and how much the earlier draw weighs for it.
+
+    Of documents `unseen` by the earlier draw, `for_unseen` are drawn.
+    """
+
+    prob: FloatArray
+    earlier_share: FloatArray
+    unseen: NDArray[np.bool_]
+    for_unseen: int = 0
+
+    def final_prob(self, positions: IntArray) -> FloatArray:
+        """The probability in both draws together of documents that the earlier one has not drawn."""
+        share = self.earlier_share[positions]
+        final: FloatArray = np.divide(
+            self.prob[positions], 1 - share, out=np.zeros(len(positions)), where=self.prob[positions] > 0
+        )
+        return np.minimum(final, 1.0)
+
+
+def draw_sizes(parts: Sequence[WeightedMeasure], *, compare: bool) -> FloatArray:
+    """What a document adds to the runs, times how far gold may lie from its prediction; several measures count alike.
+
+    A document of size 0 says nothing, and is never drawn.
+    """
+    size: FloatArray = np.sqrt(
+        sum(_scale_to_unit(importance(part.weights, compare=compare) * part.residual_sd) ** 2 for part in parts)
+    )
+    if not size.any():
+        raise InputError("the runs show the same documents at the same ranks: there is nothing to compare")
+    return size
+
+
+def _scale_to_unit(size: FloatArray) -> FloatArray:
+    largest = size.max(initial=0.0)
+    return size / largest if largest > 0 else size
+
+
+def allocate(size: FloatArray, budget: int, earlier: EarlierDraw | None = None) -> Allocation:
+    """The budget over the documents by their size [Neyman34]; what was drawn earlier is not drawn again.
+
+    Documents that the earlier draw could not reach are a stratum of their own: they come first, with as much of the
+    budget as there are. The rest continues the earlier draw. There the two weigh as many documents as each has, but the
+    earlier one no more than lets the new one take as many as it should: an earlier document, drawn with probability π,
+    counts share/π + (1 − share) times, a new one (1 − share)/π, and that has to be at least once.
+    """
+    if earlier is None:
+        none = np.zeros(len(size))
+        return Allocation(prob=neyman(size, budget), earlier_share=none, unseen=none > 0)
+    unseen = earlier.unseen & (size > 0)
+    left = size.copy()
+    left[earlier.complete.positions] = 0.0
+    for_unseen = min(budget, int(unseen.sum()))
+    rest, remaining = budget - for_unseen, int(((left > 0) & ~unseen).sum())
+    share = 1.0
+    prob = np.zeros(len(size))
+    if for_unseen:
+        prob = neyman(np.where(unseen, left, 0.0), for_unseen)
+    if rest and remaining:
+        labels = len(earlier.complete)
+        share = min(labels / (labels + rest), max(0.0, 1 - rest / remaining))
+        prob = prob + neyman(np.where(unseen, 0.0, left), rest, max_prob=1 - share)
+    # What the new draw cannot reach keeps its place and its probability.
+    return Allocation(
+        prob=prob,
+        earlier_share=np.where(unseen, 0.0, np.where(size > 0, share, 1.0)),
+        unseen=unseen,
+        for_unseen=for_unseen,
+    )
+
+
+def continued_probability(prob: FloatArray, earlier_share: FloatArray | float) -> FloatArray:
+    """The probability that a document of the earlier draw has in both together; rounding takes none above 1.
+
+    Examples:
+        >>> continued_probability(np.array([0.5, 1.0]), 0.5).round(4).tolist()
+        [0.6667, 1.0]
+    """
+    share = np.broadcast_to(earlier_share, prob.shape)
+    return np.where(share == 1, prob, np.minimum(1 / (share / prob + 1 - share), 1.0))

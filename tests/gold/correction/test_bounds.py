@@ -1,0 +1,211 @@
+"""Bounds: intervals whatever lost labels and documents out of reach may be, and what bronze was worth."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, strategies as st
+
+import ringtrue as rt
+from gold.correction.worlds import World, world
+from ringtrue.evaluation.measures import parse
+from ringtrue.gold.correction.bronze_worth import BronzeWorth, compare_widths
+from ringtrue.gold.correction.possible_values import UNIT_MEASURES, cut_to_possible, possible_values
+from ringtrue.stats.results import Estimate
+from strategies import examples
+
+ALONE = "about these queries alone they are worth 60 gold labels"
+SEEDS = st.integers(0, 2**32 - 1)
+
+
+@pytest.fixture
+def here() -> World:
+    return world(0, runs=3, queries=20, docs=15, length=6, whole=True)
+
+
+def draw(here: World, measure: str, budget: int, seed: int = 1) -> tuple[pl.DataFrame, Any]:
+    drawn = rt.sample(here.runs, here.bronze, measure, budget=budget, rng=np.random.default_rng(seed))
+    labels = [here.gold[query][doc] for query, doc in drawn.frame.select("query", "doc").rows()]
+    return drawn.frame.with_columns(label=pl.Series(labels, dtype=pl.Int64)), drawn.sampling_frame
+
+
+def lose(gold: pl.DataFrame, *rows: int) -> pl.DataFrame:
+    return gold.with_columns(label=pl.when(~pl.int_range(pl.len()).is_in(rows)).then("label"))
+
+
+@pytest.mark.parametrize("measure", ["P@6", "DCG@6"])
+@examples(20)
+@given(seed=SEEDS)
+def test_bounds_hold_the_interval_for_whatever_the_lost_labels_are(measure: str, seed: int) -> None:
+    here = world(seed % 50, runs=3, queries=20, docs=15, length=6, whole=True)
+    gold, frame = draw(here, measure, 60, seed)
+    places = np.random.default_rng(seed).permutation(gold.height)[:3].tolist()
+    settings: dict[str, Any] = {"sampling_frame": frame, "population": "these"}
+    found = rt.correct(here.runs, here.bronze, lose(gold, *places), measure, **settings)
+    best = max(gold["label"])
+    pairs = rt.compare_corrected(here.runs, here.bronze, lose(gold, *places), measure, **settings)
+    for labels in product((0, best), repeat=3):
+        filled = gold.with_columns(label=pl.Series(gold["label"]).scatter(places, list(labels)))
+        known = rt.correct(here.runs, here.bronze, filled, measure, **settings)
+        for name, row in known.corrected.items():
+            if "by bronze label" in row[measure].method:  # its error is that of few labels
+                continue
+            bounds = found.bounds.get(name, {}).get(measure) or found.corrected[name][measure]
+            value, slack = row[measure].value or 0.0, 1e-9
+            assert bounds.low - slack <= value <= bounds.high + slack
+        for pair, full in zip(pairs, rt.compare_corrected(here.runs, here.bronze, filled, measure, **settings),
+                              strict=True):  # fmt: skip
+            low, high = pair.bounds or (pair.difference.low, pair.difference.high)
+            assert low - 1e-9 <= (full.difference.value or 0.0) <= high + 1e-9
+
+
+def test_bounds_are_the_intervals_with_every_lost_label_at_its_worst_and_best(here: World) -> None:
+    # CG: no few-labels rule, and every label of a run adds to it.
+    gold, frame = draw(here, "CG@6", 60)
+    settings: dict[str, Any] = {"sampling_frame": frame, "population": "these"}
+    rows, best = (4, 17, 30), max(gold["label"])
+    found = rt.correct(here.runs, here.bronze, lose(gold, *rows), "CG@6", **settings)
+    ends = [rt.correct(here.runs, here.bronze,
+                       gold.with_columns(label=pl.Series(gold["label"]).scatter(list(rows), [label] * 3)), "CG@6",
+                       **settings).corrected for label in (0, best)]  # fmt: skip
+    for name, row in found.bounds.items():
+        low, high = ends[0][name]["CG@6"], ends[1][name]["CG@6"]
+        # Half of the interval is the larger of the two; a label of another run may also count against this one.
+        half = max(end.high - end.value for end in (low, high))  # type: ignore[operator]
+        assert row["CG@6"].low <= low.value - half + 1e-9  # type: ignore[operator]
+        assert row["CG@6"].high >= high.value + half - 1e-9  # type: ignore[operator]
+        assert (row["CG@6"].low, row["CG@6"].high) == pytest.approx((low.value - half, high.value + half), rel=0.02)  # type: ignore[operator]
+    assert found.notes[0] == "3 gold labels are lost, of 60: 3 blank"
+
+
+def test_missing_rows_count_as_blank_ones_do(here: World) -> None:
+    gold, frame = draw(here, "CG@6", 60)
+    blank = rt.correct(here.runs, here.bronze, lose(gold, 3, 9), "CG@6", sampling_frame=frame)
+    kept = gold.filter(~pl.int_range(pl.len()).is_in([3, 9])).drop("drawn", "drawn_from", "design", "stratum")
+    missing = rt.correct(here.runs, here.bronze, kept, "CG@6", sampling_frame=frame)
+    assert blank.bounds.keys() == missing.bounds.keys()
+    for name, row in blank.bounds.items():
+        assert (missing.bounds[name]["CG@6"].low, missing.bounds[name]["CG@6"].high) == pytest.approx(
+            (row["CG@6"].low, row["CG@6"].high)
+        )
+    assert missing.notes[0] == "2 gold labels are lost, of 60: 2 missing"
+
+
+def test_documents_out_of_reach_count_from_least_to_most(here: World) -> None:
+    gold, frame = draw(here, "CG@6", 80)
+    hidden = frame.filter(~pl.col("drawn")).head(3)  # as if a new run had brought them
+    smaller = frame.join(hidden, on=["query", "doc"], how="anti")
+    settings: dict[str, Any] = {"population": "these"}
+    asked = here.asked("CG@6")
+    unseen = np.array([pair in set(hidden.select("query", "doc").rows()) for pair in asked.pool.docs.rows()])
+    weight = asked.weights.toarray()
+    shares = weight[:, unseen].sum(axis=1) / weight.sum(axis=1)
+    found = rt.correct(here.runs, here.bronze, gold, "CG@6", sampling_frame=smaller, **settings)
+    for index, (name, row) in enumerate(found.corrected.items()):
+        if shares[index] > 0.1:
+            assert row["CG@6"].value is None
+            continue
+        told = any("could not draw" in note for note in row["CG@6"].notes)
+        assert told == (shares[index] >= 0.02)
+        if max(shares) >= 0.02 and shares[index] > 0:
+            spread = found.bounds[name]["CG@6"].high - found.bounds[name]["CG@6"].low
+            assert spread > weight[index, unseen].sum() * max(gold["label"])
+
+
+def test_whole_queries_have_bounds_too(here: World) -> None:
+    gold = rt.sample_queries(here.runs, here.bronze, "nDCG@6", queries=15).frame
+    labels = [here.gold[query].get(doc, 0) for query, doc in gold.select("query", "doc").rows()]
+    gold = gold.with_columns(label=pl.Series(labels, dtype=pl.Int64))
+    whole = rt.correct(here.runs, here.bronze, gold, "nDCG@6")
+    assert whole.bounds == {}
+    found = rt.correct(here.runs, here.bronze, lose(gold, 0, 40, 90), "nDCG@6")
+    assert found.notes[0] == f"3 gold labels are lost, of {gold.height}: 3 blank"
+    assert found.bounds
+    for name, row in found.bounds.items():
+        estimate = found.corrected[name]["nDCG@6"]
+        assert row["nDCG@6"].low <= (estimate.low or 0.0)
+        assert row["nDCG@6"].high >= (estimate.high or 0.0)
+
+
+# What bronze was worth.
+
+
+def test_worth_by_hand() -> None:
+    # Intervals .8 as wide; 1/.64 − 1 = .5625 times as many labels more.
+    variances = np.array([0.64, 0.64]), np.array([1.0, 1.0])
+    worth = compare_widths(*variances, variances, 200, unit="gold labels", population="these")
+    assert worth is not None
+    assert (worth.width, worth.labels) == pytest.approx((0.8, 112.5))
+    assert str(worth) == "the bronze labels made the intervals 20% narrower, worth 112 gold labels (for these queries)"
+    nothing = np.array([np.nan]), np.array([1.0])
+    assert compare_widths(*nothing, nothing, 200, unit="gold labels", population="these") is None
+
+
+@pytest.mark.parametrize(("width", "labels", "population", "text"), [
+    (0.99, 4, "these", "the bronze labels added nothing: report the gold labels alone (for these queries)"),
+    (1.2, 0, "like-these", "the bronze labels added nothing: report the gold labels alone (for queries like these)"),
+    (0.9, 60, "like-these", f"the bronze labels made the intervals 10% narrower (for queries like these); {ALONE}"),
+    (1.0, 60, "like-these",
+     f"the bronze labels left the intervals as wide, since queries differ so much (for queries like these); {ALONE}"),
+    (0.9, 0, "like-these", "the bronze labels made the intervals 10% narrower (for queries like these)"),
+])  # fmt: skip
+def test_worth_in_one_sentence(width: float, labels: float, population: Any, text: str) -> None:
+    assert str(BronzeWorth(width=width, labels=labels, unit="gold labels", population=population)) == text
+
+
+def test_every_corrected_answer_says_what_bronze_was_worth(here: World) -> None:
+    gold, _ = draw(here, "CG@6", 60)
+    found = rt.correct(here.runs, here.bronze, gold, "CG@6,P@6", population="these")
+    assert list(found.bronze_worth) == ["CG@6", "P@6"]
+    ratio = [np.log((row["CG@6"].se or 0) / (found.gold_only[name]["CG@6"].se or 1))
+             for name, row in found.corrected.items()]  # fmt: skip
+    assert found.bronze_worth["CG@6"].width == pytest.approx(np.exp(np.mean(ratio)))
+    pairs = rt.compare_corrected(here.runs, here.bronze, gold, "CG@6")
+    assert pairs.notes[0].startswith("the bronze labels ")
+    alone = rt.correct(here.runs, here.bronze, gold, "CG@6", method="gold")
+    assert alone.bronze_worth == {}
+
+
+# What is possible.
+
+
+def test_every_measure_from_0_to_1_is_known() -> None:
+    from ringtrue.evaluation.measures import CATALOGUE
+
+    assert set(CATALOGUE) >= UNIT_MEASURES
+    others = set(CATALOGUE) - UNIT_MEASURES
+    assert {"DCG", "CG", "NumRet", "TP", "FP", "FN", "TN"} <= others
+
+
+def test_intervals_are_cut_to_what_is_possible_and_that_is_said() -> None:
+    wide = Estimate(value=0.13, se=1.5, low=-2.89, high=3.16, n=3, method="difference")
+    precise = cut_to_possible(wide, parse("P@10"))
+    assert (precise.value, precise.low, precise.high) == (0.13, 0.0, 1.0)
+    assert precise.notes == ("the interval was cut to what P@10 can be: -2.890 to 3.160 before",)
+    gain = cut_to_possible(wide, parse("DCG@10"))
+    assert (gain.low, gain.high) == (0.0, 3.16)
+    difference = cut_to_possible(wide, parse("P@10"), difference=True)
+    assert (difference.low, difference.high) == (-1.0, 1.0)
+    outside = cut_to_possible(Estimate(value=1.02, se=0.1, low=0.9, high=1.2, n=3, method="t"), parse("RR"))
+    assert (outside.value, outside.low, outside.high) == (1.0, 0.9, 1.0)
+    assert "1.020 lies outside what RR can be" in outside.notes[0]
+    elsewhere = Estimate(value=1.5, se=0.1, low=1.3, high=1.7, n=3, method="t")
+    assert cut_to_possible(elsewhere, parse("RR")).low == 1.3
+    inside = Estimate(value=0.5, se=0.1, low=0.3, high=0.7, n=3, method="t")
+    assert cut_to_possible(inside, parse("RR")) == inside
+    assert possible_values(parse("DCG(gains={0:-1,1:1})@10")) == (-np.inf, np.inf)
+
+
+def test_few_labels_give_no_impossible_interval() -> None:
+    run = {f"q{i}": {"a": 2.0, "b": 1.0} for i in range(30)}
+    bronze = {f"q{i}": {"a": 1, "b": i % 2} for i in range(30)}
+    gold = {"query": ["q0", "q3", "q5"], "doc": ["a", "b", "a"], "label": [1, 0, 0], "prob": [0.05, 0.05, 0.05]}
+    found = rt.correct(run, bronze, gold, "P@2", design="pool_stratified").corrected["run"]["P@2"]
+    assert found.low is not None
+    assert found.high is not None
+    assert 0 <= found.low <= found.high <= 1
+    assert any("was cut to what P@2 can be" in note for note in found.notes)

@@ -1,0 +1,150 @@
+"""A sample drawn on: new runs and deeper cutoffs are a stratum of their own, and nothing that was judged is lost."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import polars as pl
+import pytest
+from hypothesis import given, strategies as st
+
+import ringtrue as rt
+from gold.correction.worlds import World, world
+from ringtrue.errors import InputError, UsageError
+from strategies import examples
+
+SEEDS = st.integers(0, 2**32 - 1)
+PAIR = ["query", "doc"]
+
+
+@pytest.fixture
+def here() -> World:
+    return world(0, runs=4, queries=20, docs=15, length=6, whole=True)
+
+
+def filled(frame: pl.DataFrame, here: World) -> pl.DataFrame:
+    labels = [here.gold[query][doc] for query, doc in frame.select(PAIR).rows()]
+    return frame.with_columns(label=pl.Series(labels, dtype=pl.Int32))
+
+
+def some(here: World, *names: str) -> dict[str, Any]:
+    return {name: here.runs[name] for name in names}
+
+
+def first_draw(here: World, measure: str = "P@6", budget: int = 50, seed: int = 1) -> tuple[pl.DataFrame, pl.DataFrame]:
+    draw = rt.sample(some(here, "run0", "run1"), here.bronze, measure, budget=budget, rng=np.random.default_rng(seed))
+    assert draw.sampling_frame is not None
+    return filled(draw.frame, here), draw.sampling_frame
+
+
+def test_the_frame_lists_all_that_could_be_drawn(here: World) -> None:
+    gold, frame = first_draw(here)
+    assert frame.columns == [*PAIR, "prob", "drawn"]
+    shown = {(query, doc) for run in some(here, "run0", "run1").values() for query, docs in run.items() for doc in docs}
+    assert set(frame.select(PAIR).rows()) == shown
+    assert frame["prob"].sum() == pytest.approx(50)
+    assert set(frame.filter("drawn").select(*PAIR, "prob").rows()) == set(gold.select(*PAIR, "prob").rows())
+
+
+@examples(15)
+@given(seed=SEEDS)
+def test_new_runs_are_a_stratum_of_their_own_and_old_labels_stay_as_they_are(seed: int) -> None:
+    here = world(seed % 40, runs=4, queries=20, docs=15, length=6, whole=True)
+    gold, frame = first_draw(here, seed=seed)
+    extended = rt.sample(here.runs, here.bronze, "P@6", budget=30, already=gold, sampling_frame=frame,
+                         rng=np.random.default_rng(seed))  # fmt: skip
+    after, whole = extended.frame, extended.sampling_frame
+    assert whole is not None
+    labelled = after.filter(pl.col("label").is_not_null())
+    assert set(labelled.select(*PAIR, "prob", "label").rows()) == set(gold.select(*PAIR, "prob", "label").rows())
+    new = after.filter(pl.col("label").is_null())
+    assert new.height == 30
+    assert new.join(frame, on=PAIR, how="semi").height == 0  # all of it was out of reach before
+    # All that any run shows can now be drawn, with probabilities that add up in each stratum.
+    stratum = whole.join(frame, on=PAIR, how="anti")
+    assert stratum["prob"].sum() == pytest.approx(30)
+    assert whole.join(frame, on=PAIR, how="semi")["prob"].sum() == pytest.approx(50)
+    shown = {(query, doc) for run in here.runs.values() for query, docs in run.items() for doc in docs}
+    assert set(whole.select(PAIR).rows()) == shown
+    assert "drawn_from" not in after.columns  # two draws, not one that was spread over the queries
+    found = rt.correct(here.runs, here.bronze, filled(after, here), "P@6", sampling_frame=whole)
+    assert all(row["P@6"].value is not None for row in found.corrected.values())
+
+
+def test_what_new_documents_leave_of_the_budget_continues_the_earlier_draw(here: World) -> None:
+    gold, frame = first_draw(here)
+    unseen = len({(query, doc) for run in here.runs.values() for query, docs in run.items() for doc in docs}
+                 - set(frame.select(PAIR).rows()))  # fmt: skip
+    draw = rt.sample(here.runs, here.bronze, "P@6", budget=unseen + 20, already=gold, sampling_frame=frame)
+    told = f"{unseen} documents could not be drawn before: a stratum of their own, of which {unseen} are drawn now"
+    assert draw.notes[-1] == told
+    new = draw.frame.filter(pl.col("label").is_null())
+    assert new.height == unseen + 20
+    outside = new.join(frame, on=PAIR, how="anti")
+    assert outside["prob"].to_list() == [1.0] * unseen
+    old = draw.frame.join(gold.select(*PAIR, before="prob"), on=PAIR)
+    assert (old["prob"] > old["before"]).all()
+
+
+def test_a_deeper_cutoff_extends_a_sample_and_a_smaller_one_keeps_what_lies_below(here: World) -> None:
+    gold, frame = first_draw(here, "P@3", 30)
+    deeper = rt.sample(some(here, "run0", "run1"), here.bronze, "P@6", budget=20, already=gold, sampling_frame=frame)
+    assert deeper.frame.filter(pl.col("label").is_null()).join(frame, on=PAIR, how="semi").height == 0
+    gold, frame = first_draw(here, "P@6", 50)
+    smaller = rt.sample(some(here, "run0", "run1"), here.bronze, "P@3", budget=10, already=gold, sampling_frame=frame)
+    kept = smaller.frame.filter(pl.col("label").is_not_null())
+    assert set(kept.select(PAIR).rows()) == set(gold.select(PAIR).rows())  # no paid label is lost
+    top = rt.sample(some(here, "run0", "run1"), here.bronze, "P@3", budget=2).sampling_frame
+    below = kept.join(top, on=PAIR, how="anti").join(gold.select(*PAIR, before="prob"), on=PAIR)  # type: ignore[arg-type]
+    assert below["prob"].to_list() == below["before"].to_list()
+    found = rt.correct(some(here, "run0", "run1"), here.bronze, filled(smaller.frame, here), "P@6",
+                       sampling_frame=smaller.sampling_frame)  # fmt: skip
+    assert all(row["P@6"].value is not None for row in found.corrected.values())
+
+
+def test_lost_labels_of_the_earlier_draw_are_asked_for_again(here: World) -> None:
+    gold, frame = first_draw(here)
+    lost = gold.with_columns(label=pl.when(pl.int_range(pl.len()) > 1).then("label"))
+    draw = rt.sample(here.runs, here.bronze, "P@6", budget=30, already=lost, sampling_frame=frame)
+    assert draw.frame.height == 80
+    assert draw.frame["label"].null_count() == 32
+    assert draw.notes[0] == "2 gold labels are lost, of 50: 2 blank"
+
+
+def test_a_frame_without_labels_and_labels_out_of_order_are_refused(here: World) -> None:
+    gold, frame = first_draw(here)
+    with pytest.raises(UsageError, match="give its gold labels too"):
+        rt.sample(here.runs, here.bronze, "P@6", budget=30, sampling_frame=frame)
+    second = rt.sample(here.runs, here.bronze, "P@6", budget=30, already=gold, sampling_frame=frame)
+    both = filled(second.frame, here)
+    with pytest.raises(InputError, match="which was not drawn, as 30 of 80: the sampling frame is of another sample"):
+        rt.correct(here.runs, here.bronze, both, "P@6", sampling_frame=frame)  # the second batch, the first one's frame
+    with pytest.raises(InputError, match=r"30 gold labels are lost, of 80: 30 missing\. A draw holds only if"):
+        rt.correct(here.runs, here.bronze, gold, "P@6", sampling_frame=second.sampling_frame)
+
+
+def test_a_comparison_is_extended_to_what_the_new_run_does_not_share(here: World) -> None:
+    draw = rt.sample(some(here, "run0", "run1"), here.bronze, "P@6", budget=40, compare=True)
+    assert draw.sampling_frame is not None
+    gold = filled(draw.frame, here)
+    more = rt.sample(here.runs, here.bronze, "P@6", budget=30, compare=True, already=gold,
+                     sampling_frame=draw.sampling_frame)  # fmt: skip
+    both = filled(more.frame, here)
+    found = rt.compare_corrected(here.runs, here.bronze, both, "P@6", sampling_frame=more.sampling_frame)
+    assert all(pair.difference.value is not None for pair in found)
+
+
+@pytest.mark.slow
+def test_probabilities_of_an_extended_sample_are_as_stated(here: World) -> None:
+    counts: dict[tuple[str, str], list[float]] = {}
+    for seed in range(400):
+        gold, frame = first_draw(here, seed=seed)
+        draw = rt.sample(here.runs, here.bronze, "P@6", budget=40, already=gold, sampling_frame=frame,
+                         rng=np.random.default_rng(seed + 1000))  # fmt: skip
+        assert draw.sampling_frame is not None
+        for query, doc, prob, drawn in draw.sampling_frame.iter_rows():
+            counts.setdefault((query, doc), []).append(drawn - prob)
+    errors = np.array([np.mean(found) for found in counts.values()])
+    assert np.abs(errors).max() < 4.5 * 0.5 / np.sqrt(400)
+    assert abs(errors.mean()) < 0.003
