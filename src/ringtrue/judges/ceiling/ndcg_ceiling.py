@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
@@ -23,10 +23,12 @@ from ringtrue.judges.ceiling.inputs import (
     count_labels_per_query,
     label_gains,
     measure_name,
+    order_query_counts,
     ordered_confusion_matrix,
     require_matrix,
+    shrink_to_pooled,
 )
-from ringtrue.judges.ceiling.results import Ceiling, RunCeiling
+from ringtrue.judges.ceiling.results import Ceiling, QueryConfusions, RunCeiling
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.intervals import estimate_mean
 from ringtrue.tables import Judgments
@@ -36,15 +38,23 @@ LONG_LIST = 50  # documents from which the closed form is meant to hold
 FEW_CASES = 50  # documents behind a row of the matrix
 ROUNDING = 1e-12  # what differs from 1 or 0 by less is that
 MAX_SHOWN = 5  # queries in a note
+SHRINKAGE = 5.0  # cases of the pooled matrix in each row of a query's own
+POOLED_NOTE = (
+    "one confusion matrix for all queries: runs can exceed this ceiling, which is no upper bound; a judge who is "
+    "lenient on one query and strict on another keeps the order within each, and one matrix takes that for errors; "
+    "labels of two judges for the same documents of these queries (--labels without --pooled, in Python "
+    "estimate_query_confusions) give each query a matrix of its own"
+)
 
 
 def ceiling(
     judgments: object,
-    confusion: Confusion,
+    confusion: Confusion | QueryConfusions,
     *,
     method: CeilingMethod = "exact",
     gain: Gain = "exp",
     k: int | None = None,
+    shrinkage: float = SHRINKAGE,
     runs: object | None = None,
     missing: Missing = "zero",
     draws: int = 1000,
@@ -52,7 +62,7 @@ def ceiling(
     level: float = 0.95,
     covered: int | None = None,
 ) -> Ceiling:
-    """The best nDCG that a ranker can reach by the testing judge, if all it knows are the training judge's labels.
+    """The nDCG to expect by the testing judge of a ranker that knows all of the training judge's labels, and no more.
 
         E[nDCG],  documents ranked by training labels, scored by testing labels,  P(training j | testing i) = c_ij
         [Metrikov12]
@@ -65,6 +75,10 @@ def ceiling(
     share of the ceiling each reaches. `covered` is how many of the judged documents the matrix was estimated from,
     usually taken to be its cases; a note tells where it is less than half of them.
 
+    From `estimate_query_confusions`, each query has a matrix of its own, shrunk towards the pooled one as if each row
+    had `shrinkage` more cases of that. One `Confusion` for all queries gives the pooled ceiling, which is no upper
+    bound: where a judge is lenient on one query and strict on another it is too low, and runs can exceed it.
+
     Holds where the training judge errs as the matrix says, on each document by itself: also on those that only the
     testing judge labelled. A ranker that learned from several judges, or from more than labels, may stand above.
 
@@ -76,6 +90,12 @@ def ceiling(
         ([0.9077, 0.9428, None], 2, 1)
     """
     require_settings(method, k, draws)
+    if not (isinstance(shrinkage, int | float) and 0 <= shrinkage < float("inf")):
+        raise UsageError(
+            f"shrinkage is a finite number of at least 0, found {shrinkage!r}; pass `.pooled` for one matrix"
+        )
+    query_confusions = confusion if isinstance(confusion, QueryConfusions) else None
+    confusion = confusion.pooled if isinstance(confusion, QueryConfusions) else confusion
     require_matrix(confusion)
     qrels = Judgments.of(judgments)
     query_counts = count_labels_per_query(qrels, confusion.labels)
@@ -85,7 +105,16 @@ def ceiling(
     has_gain = ideal > 0
     rng = np.random.default_rng(0) if rng is None else rng
     counts = query_counts.counts[has_gain]
-    values, errors = expected_ndcg(counts, matrix, gains, method=method, k=k, draws=draws, rng=rng)
+    own_counts = None
+    if query_confusions is not None:
+        own_counts = order_query_counts(query_confusions, query_counts.queries)[has_gain]
+    own_matrices = 0 if own_counts is None else int(own_counts.any(axis=(1, 2)).sum())
+    settings: dict[str, Any] = {"method": method, "k": k, "draws": draws, "rng": rng}
+    if own_counts is None or not own_matrices:
+        values, errors = expected_ndcg(counts, matrix, gains, **settings)
+    else:
+        matrices = shrink_to_pooled(own_counts, matrix, shrinkage)
+        values, errors = _expected_ndcg_by_query(counts, matrices, gains, **settings)
     used, skipped = (
         [query for query, is_used in zip(query_counts.queries, rows, strict=True) if is_used]
         for rows in (has_gain, ~has_gain)
@@ -113,7 +142,10 @@ def ceiling(
         simulated_se=None if errors is None or not len(values) else float(np.sqrt((errors**2).sum())) / len(values),
         documents=documents,
         covered=None if covered is None else min(covered, documents),
+        own_matrices=own_matrices,
+        shrinkage=float(shrinkage) if own_matrices else None,
     )
+    notes += _pooled_matrix_notes(ndcg_ceiling)
     if ndcg_ceiling.is_stretched:
         notes.append(_stretched_matrix_note(ndcg_ceiling, query_counts, covered_is_exact=covered_is_exact))
     return replace(ndcg_ceiling, notes=(*notes, *run_notes, *_thinly_judged_notes(run_ceilings, k)))
@@ -142,6 +174,20 @@ def expected_ndcg(
         return _snap_rounding_noise(mean / ideal), error / ideal
     dcg = (exact_dcg if method == "exact" else closed_form_dcg)(counts, matrix, gain, k=k)
     return _snap_rounding_noise(dcg / ideal), None
+
+
+def _expected_ndcg_by_query(
+    counts: IntArray, matrices: FloatArray, gain: FloatArray, **settings: Any
+) -> tuple[FloatArray, FloatArray | None]:
+    """The same with a matrix for each list; lists with the same matrix are worked on together."""
+    _, first, inverse = np.unique(matrices.reshape(len(matrices), -1), axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(inverse, kind="stable")
+    groups = np.split(order, np.cumsum(np.bincount(inverse))[:-1])
+    values, errors = np.empty(len(counts)), np.zeros(len(counts))
+    for place, rows in zip(first, groups, strict=True):
+        values[rows], group_errors = expected_ndcg(counts[rows], matrices[place], gain, **settings)
+        errors[rows] = 0.0 if group_errors is None else group_errors
+    return values, errors if settings["method"] == "simulation" else None
 
 
 def require_settings(method: CeilingMethod, k: int | None, draws: int = 1000) -> None:
@@ -183,6 +229,20 @@ def _ceiling_notes(
                 f"knows of the queries, not of that"
             )
     return notes
+
+
+def _pooled_matrix_notes(ndcg_ceiling: Ceiling) -> list[str]:
+    """That runs can exceed a ceiling from one matrix for all queries, or for some of them."""
+    without = ndcg_ceiling.queries - ndcg_ceiling.own_matrices
+    if not without:
+        return []
+    if ndcg_ceiling.pooled:
+        return [POOLED_NOTE]
+    note = (
+        f"{without:,} of {format_count(ndcg_ceiling.queries, 'query')} without a document that both judges labelled: "
+        f"the pooled matrix stands for them, and runs can exceed their ceilings; label documents of each query twice"
+    )
+    return [note]
 
 
 def _stretched_matrix_note(ndcg_ceiling: Ceiling, query_counts: LabelCounts, *, covered_is_exact: bool) -> str:
