@@ -198,6 +198,13 @@ def test_a_judge_who_is_lenient_on_some_queries_is_foretold_by_own_matrices_and_
     assert abs(own - real) < (real - pooled) / 3  # a few cases of the pooled matrix are in each row
 
 
+def test_the_matrix_of_one_query_is_by_its_own_counts() -> None:
+    assert LENIENT.of("a").counts.tolist() == [[3, 2], [0, 0]]
+    assert (LENIENT.of("a").rows, LENIENT.of("a").labels) == ("gold", (0, 1))
+    with pytest.raises(UsageError, match="no labels of query 'b'"):
+        LENIENT.of("b")
+
+
 def test_what_cannot_be_asked_is_refused() -> None:
     for shrinkage in (-1, math.inf, math.nan, "much"):
         with pytest.raises(UsageError, match="shrinkage is a finite number of at least 0, found"):

@@ -127,7 +127,7 @@ def _scatter_grid(ceiling: Ceiling, scatter: CeilingScatter, *, all_pairs: bool)
     )
     caption = (
         f"real: mean {scatter.measure} of the ranking by the training judge's labels, by the testing judge's; "
-        f"predicted: by the matrix alone\nthe largest difference first, pairs with fewer than {MIN_QUERIES} "
+        f"predicted: by one matrix for all queries\nthe largest difference first, pairs with fewer than {MIN_QUERIES} "
         "queries last"
         + f"; {n_more:,} more pairs, --pairs N shows all of N"
         * bool(n_more)

@@ -62,9 +62,10 @@ def estimate_query_confusions(
     gold: object | None = None,
     repeats: Repeats | None = None,
 ) -> QueryConfusions:
-    """The same for each query by itself, and for all together; what `ceiling` takes where documents have two labels.
+    """What the training judge says, given what the testing judge said: for each query, and pooled over all queries.
 
-    Queries in which no document has labels of both sides have counts of 0.
+    Counts and judges are as `estimate_confusion` has them. Queries in which no document has labels of both sides have
+    counts of 0. `ceiling` takes the result in place of one matrix.
 
     Examples:
         >>> labels = {"query": [*"pppp", *"qq"], "doc": [*"aabb", *"aa"], "judge": ["ann", "bob"] * 3,

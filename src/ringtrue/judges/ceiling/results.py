@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from ringtrue.errors import UsageError, did_you_mean
 from ringtrue.formatting.phrases import format_count
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.results import Estimate, plain_fields, to_plain
@@ -33,11 +34,19 @@ class QueryConfusions:
         >>> confusions = rt.estimate_query_confusions(labels, testing="ann", training="bob")
         >>> confusions.queries, confusions.counts.tolist(), confusions.pooled.matrix.tolist()
         (('p', 'q'), [[[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [1.0, 0.0]]], [[1.0, 0.0], [0.5, 0.5]])
+        >>> confusions.of("p").accuracy
+        1.0
     """
 
     pooled: Confusion
     queries: tuple[str, ...]
     counts: FloatArray = field(repr=False)
+
+    def of(self, query: str) -> Confusion:
+        """The matrix of one query by its own counts, not shrunk."""
+        if query not in self.queries:
+            raise UsageError(f"no labels of query '{query}'{did_you_mean(query, self.queries)}")
+        return replace(self.pooled, counts=self.counts[self.queries.index(query)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
