@@ -54,10 +54,12 @@ from ringtrue.judges.agreement import (
 from ringtrue.judges.ceiling import (
     Ceiling as Ceiling,
     CeilingScatter as CeilingScatter,
+    QueryConfusions as QueryConfusions,
     RunCeiling as RunCeiling,
     ceiling as ceiling,
     ceiling_scatter as ceiling_scatter,
     estimate_confusion as estimate_confusion,
+    estimate_query_confusions as estimate_query_confusions,
 )
 from ringtrue.judges.disagreement import (
     Disagreement as Disagreement,

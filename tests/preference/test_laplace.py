@@ -145,7 +145,10 @@ def test_where_random_signs_say_too_little_there_is_no_interval(shape: str, monk
     exact = rt.rate(preferences(rows)).frame
     both = known.join(exact, on="doc")
     assert all(abs(one / other - 1) < 0.35 for one, other in both.select("se", "se_right").rows())
-    told = any("without an interval: on long chains" in note for note in found.notes)
+    told = any(
+        note.startswith(f"no interval for {201 - known.height} of 201 documents ('") and "on long chains" in note
+        for note in found.notes
+    )
     assert told == (known.height < found.frame.height) == (shape == "chain")
 
 
@@ -210,4 +213,25 @@ def test_votes_drawn_anew_say_nothing_of_documents_that_always_win() -> None:
     votes = {"left": ["a"] * 40, "right": ["b"] * 40, "winner": ["a"] * 40}
     found = rt.rate(votes, interval="bootstrap")
     assert found.frame["low"].null_count() == 2
-    assert any("votes drawn anew show too little" in note for note in found.notes)
+    (note,) = [note for note in found.notes if note.startswith("no interval")]
+    assert note == (
+        "no interval for 2 of 2 documents ('a', 'b'): 2 with 10 or more, all of them won or all lost, of which votes "
+        "drawn anew show too little; take --interval laplace, which has an interval for these too"
+    )
+
+
+def test_documents_without_a_bootstrap_interval_are_counted_and_named_with_the_reason_and_what_to_do() -> None:
+    rows = [("q1", *pair, winner) for pair in ("ab", "bc", "ac") for winner in pair * 5]  # 20 votes on each
+    rows += [("q1", "d", "a", "a"), ("q2", "x", "y", "x"), ("q2", "x", "y", "y")] + [("q1", "e", "b", "e")] * 12
+    votes = pl.DataFrame(rows, ["query", "left", "right", "winner"], orient="row")
+    found = rt.rate(votes, interval="bootstrap", resamples=100)
+    without = found.frame.filter(pl.col("low").is_null())
+    assert set(without["doc"]) == {"d", "e", "x", "y"}
+    (note,) = [note for note in found.notes if note.startswith("no interval")]
+    assert note.startswith("no interval for 4 of 7 documents ('")
+    assert "of query 'q1'" in note
+    assert " and 1 more): 3 with fewer than 10 votes and 1 with 10 or more, all of them won or all lost," in note
+    assert "collect at least 10 votes on each (`ringtrue pairs` chooses pairs), or take --interval laplace" in note
+    assert rt.rate(votes).frame["low"].null_count() == 0  # as the note promises
+    everything = votes.filter(pl.col("left").is_in(["a", "b"]), pl.col("right").is_in(["b", "c"]))
+    assert not any("no interval" in note for note in rt.rate(everything, interval="bootstrap").notes)

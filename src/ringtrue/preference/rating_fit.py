@@ -9,10 +9,11 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ringtrue.formatting.phrases import format_count
+from ringtrue.formatting.phrases import format_count, join_first_few
 from ringtrue.preference.bradley_terry import OutcomeModel, fit_bradley_terry
 from ringtrue.preference.laplace import MatchInformation, ridge_shrinkage, standard_errors
 from ringtrue.stats.intervals import normal_quantile
+from ringtrue.tables.judgments import NO_QUERY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -75,9 +76,12 @@ def add_laplace_intervals(
     ratings, group = rating_fit.ratings, matches.components()
     behind = next_ranked(ratings, group, matches.docs["doc"])
     errors = standard_errors(matches, information, group, behind, ridge=ridge)
-    if missing := int(np.isnan(errors.rating).sum()):
-        reason = "of large queries without an interval: on long chains of votes it cannot be told how sure ratings are"
-        rating_fit = rating_fit.with_note(f"{format_count(missing, 'document')} {reason}")
+    if (missing := np.isnan(errors.rating)).any():
+        alternative = ", or try --interval bootstrap" if information.judges is None else ""
+        rating_fit = rating_fit.with_note(
+            f"{_describe_missing_intervals(matches, missing)}: in large queries, on long chains of votes, it cannot be "
+            f"told how sure ratings are; collect votes that shorten the chains (`ringtrue pairs`){alternative}"
+        )
     shrinkage = np.abs(ridge_shrinkage(matches, information, ratings, ridge=ridge))
     shrinkage_in_errors = np.divide(shrinkage, errors.rating, out=np.zeros_like(shrinkage), where=errors.rating > 0)
     has_lead = errors.lead > 0
@@ -115,18 +119,34 @@ def add_bootstrap_intervals(
         lead = resampled_ratings - resampled_ratings[:, behind[start:end] - start]
         ahead[start:end] = np.where(np.abs(lead) < 2 * RATING_TOLERANCE, 0.5, lead > 0).mean(axis=0)
     wins, match_counts = votes.win_totals(), votes.match_counts()
-    undetermined = (match_counts < MIN_VOTES) | (wins == 0) | (wins == match_counts)
+    few = match_counts < MIN_VOTES
+    undetermined = few | (wins == 0) | (wins == match_counts)
     ahead[undetermined | undetermined[behind] | (behind == np.arange(len(behind)))] = np.nan
     for column in (low, high, errors):
         column[undetermined] = np.nan
     rating_fit = replace(rating_fit, errors=errors, low=low, high=high, ahead=ahead)
     if not undetermined.any():
         return rating_fit
-    count = format_count(int(undetermined.sum()), "document")
+    counts = {
+        f"with fewer than {MIN_VOTES} votes": int(few.sum()),
+        f"with {MIN_VOTES} or more, all of them won or all lost": int((undetermined & ~few).sum()),
+    }
+    reasons = " and ".join(f"{count:,} {reason}" for reason, count in counts.items() if count)
+    collect = f"collect at least {MIN_VOTES} votes on each (`ringtrue pairs` chooses pairs), or " * bool(few.any())
     return rating_fit.with_note(
-        f"no interval for {count} with fewer than {MIN_VOTES} votes, or with wins or losses only: votes drawn anew "
-        f"show too little; --interval laplace has one"
+        f"{_describe_missing_intervals(votes, undetermined)}: {reasons}, of which votes drawn anew show too little; "
+        f"{collect}take --interval laplace, which has an interval for these too"
     )
+
+
+def _describe_missing_intervals(matches: Matches, missing: NDArray[np.bool_]) -> str:
+    """How many documents have no interval, and the first three of them."""
+    rows = matches.docs.filter(pl.Series(missing))
+    names = [
+        f"'{doc}'" if query == NO_QUERY else f"'{doc}' of query '{query}'"
+        for query, doc in rows.select("query", "doc").iter_rows()
+    ]
+    return f"no interval for {len(names):,} of {format_count(len(missing), 'document')} ({join_first_few(names)})"
 
 
 def next_ranked(ratings: FloatArray, group: NDArray[np.int32], docs: pl.Series) -> NDArray[np.int64]:

@@ -141,10 +141,11 @@ def test_a_matrix_is_estimated_from_labels_and_written_for_all_commands(
     answer = ringtrue(*words, "--confusion-out", "out.json", "--json").json
     assert (answer["confusion"]["rows"], answer["confusion"]["columns"]) == ("testing judge", "training judge")
     again = ringtrue("ceiling", "--judgments", "j.qrels", "--confusion", "out.json", "--json").json
-    assert again["ceiling"] == answer["ceiling"]
+    pooled = ringtrue(*words, "--pooled", "--json").json["ceiling"]
+    assert again["ceiling"] == pooled
     (folder / "printed.json").write_text(json.dumps(answer))
     printed = ringtrue("ceiling", "--judgments", "j.qrels", "--confusion", "printed.json", "--json").json
-    assert printed["ceiling"] == answer["ceiling"]
+    assert printed["ceiling"] == pooled
     assert "written to out.json" in ringtrue(*words, "--confusion-out", "out.json").out
 
 
@@ -207,6 +208,25 @@ def test_a_matrix_of_judges_who_are_not_the_testing_judge_is_doubted(
     assert not any(one.startswith("no judge of") for one in ringtrue(*words, "--testing", "ann").json["notes"])
     own = ("ceiling", "--judgments", "labels.csv", "--judge", "ann", "--labels", "labels.csv", "--json")
     assert not any(one.startswith("no judge of") for one in ringtrue(*own).json["notes"])
+
+
+def test_each_query_has_a_matrix_of_its_own_unless_one_is_asked_for(folder: Path, ringtrue: Callable[..., Any]) -> None:
+    words = ("ceiling", "--judgments", "labels.csv", "--judge", "ann", "--labels", "labels.csv")
+    own, pooled = ringtrue(*words, "--json").json, ringtrue(*words, "--pooled", "--json").json
+    assert (own["pooled"], own["own_matrices"], own["shrinkage"]) == (False, 4, 5.0)
+    assert (pooled["pooled"], pooled["own_matrices"], pooled["shrinkage"]) == (True, 0, None)
+    assert own["confusion"] == pooled["confusion"]
+    # Bob says the same as Ann on two of four queries, and the opposite on the other two.
+    queries = ringtrue(*words, "--json", "--per-query").json["per_query"]
+    assert queries["q0"]["ceiling"] > pooled["ceiling"]["value"] > queries["q1"]["ceiling"]
+    exceed = "one confusion matrix for all queries: runs can exceed this ceiling, which is no upper bound"
+    assert any(note.startswith(exceed) for note in pooled["notes"])
+    assert not any("exceed" in note for note in own["notes"])
+    screen, pooled_screen = ringtrue(*words).out, ringtrue(*words, "--pooled").out
+    assert "4 of 4 queries with a matrix of their own, shrunk towards this one (own counts + 5 × its rows)" in screen
+    assert "exceed" not in screen
+    assert "one confusion matrix for all queries: no upper bound, runs can exceed it" in pooled_screen
+    assert "is what their disagreement costs by this one matrix, and runs can exceed that." in pooled_screen
 
 
 def test_the_scatter_has_a_point_for_each_pair_and_query(folder: Path, ringtrue: Callable[..., Any]) -> None:
@@ -325,7 +345,9 @@ def test_a_table_without_queries_is_one_list_with_a_note(folder: Path, ringtrue:
         "ceiling", "--judgments", "one.csv", "--columns", "label=truth", "--confusion", "m.json", "--json"
     ).json
     assert answer["queries"] == 1
-    assert answer["notes"] == ["one.csv: no column names the query: all are taken for one list"]
+    first, second = answer["notes"]
+    assert first == "one.csv: no column names the query: all are taken for one list"
+    assert second.startswith("one confusion matrix for all queries: runs can exceed this ceiling")
     assert answer["ceiling"]["notes"] == ["a single query: no interval can be given"]
 
 
@@ -381,6 +403,7 @@ def test_one_judge_tells_nothing(folder: Path, ringtrue: Callable[..., Any]) -> 
         (("--confusion", "m.json", "--draws", "10"), "--draws is about --method simulation, and --method exact draws"),
         (("--labels", "labels.csv", "--pairs", "3"), "--pairs is about --scatter"),
         (("--confusion", "m.json", "--only-labelled"), "--only-labelled is about labels of several judges"),
+        (("--confusion", "m.json", "--pooled"), "--pooled is about labels of several judges"),
         (("--confusion", "-", "--run", "-"), "standard input (-) can be read only once"),
     ],
 )  # fmt: skip

@@ -11,6 +11,7 @@ from hypothesis import given, strategies as st
 
 import ringtrue as rt
 from ringtrue.errors import MismatchError, UsageError
+from ringtrue.judges.ceiling.ndcg_ceiling import POOLED_NOTE
 
 KNOWN = rt.Confusion(rows="gold", columns="crowd", labels=(0, 1), counts=np.array([[80, 20], [30, 70]]))
 COUNTS = np.array([[70, 20, 10], [20, 60, 20], [5, 25, 70]])
@@ -150,10 +151,10 @@ def test_the_closed_form_is_doubted_for_short_lists_and_cutoffs() -> None:
 
 def test_a_row_that_rests_on_few_cases_is_told() -> None:
     few = rt.Confusion(rows="gold", columns="x", labels=(0, 1), counts=np.array([[80, 20], [3, 7]]))
-    (note,) = rt.ceiling({"a": {"x": 1, "y": 0}}, few).notes
+    note, _ = rt.ceiling({"a": {"x": 1, "y": 0}}, few).notes
     assert note.startswith("the confusion matrix rests on fewer than 50 cases for label 1 (10)")
     known = rt.Confusion(rows="gold", columns="x", labels=(0, 1), counts=few.matrix, worth=np.full(2, np.inf))
-    assert rt.ceiling({"a": {"x": 1, "y": 0}}, known).notes == ()
+    assert rt.ceiling({"a": {"x": 1, "y": 0}}, known).notes == (POOLED_NOTE,)
 
 
 def test_a_matrix_of_few_documents_that_is_applied_to_many_is_told() -> None:
@@ -161,15 +162,15 @@ def test_a_matrix_of_few_documents_that_is_applied_to_many_is_told() -> None:
     known = rt.Confusion(rows="gold", columns="x", labels=(0, 1), counts=KNOWN.counts)
     found = rt.ceiling(labels, known)
     assert (found.documents, found.covered, found.is_stretched) == (500, 200, True)
-    (note,) = found.notes
+    _, note = found.notes
     assert note.startswith("the confusion matrix has 200 cases, and there are 500 judged documents: promising")
     assert "(label 0: 50% of these, 99% of all)" in note
-    (note,) = rt.ceiling(labels, known, covered=120).notes
+    _, note = rt.ceiling(labels, known, covered=120).notes
     assert note.startswith("the confusion matrix comes from 120 of 500 judged documents: promising")
     enough = rt.ceiling(labels, known, covered=250)
-    assert (enough.is_stretched, enough.notes) == (False, ())
+    assert (enough.is_stretched, enough.notes) == (False, (POOLED_NOTE,))
     exact = rt.Confusion(rows="gold", columns="x", labels=(0, 1), counts=known.matrix, worth=np.full(2, np.inf))
-    assert (rt.ceiling(labels, exact).covered, rt.ceiling(labels, exact).notes) == (None, ())
+    assert (rt.ceiling(labels, exact).covered, rt.ceiling(labels, exact).notes) == (None, (POOLED_NOTE,))
     assert found.as_dict()["covered"] == 200
 
 

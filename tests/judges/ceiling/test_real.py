@@ -84,6 +84,46 @@ def test_dl19_where_a_model_is_lenient_on_whole_queries_does_better_than_predict
     assert points.select(pl.col("real", "predicted").mean()).row(0) == pytest.approx((real, predicted), abs=0.0006)
 
 
+@pytest.mark.parametrize(
+    ("collection", "tested_by", "pooled", "own", "real"),
+    [
+        ("dl19", "human", 0.545, 0.616, 0.626),
+        ("dl19", "model", 0.482, 0.660, 0.679),
+        ("dl21", "human", 0.527, 0.612, 0.612),
+        ("dl21", "model", 0.729, 0.746, 0.752),
+    ],
+)
+def test_own_matrices_are_nearer_to_what_happens(
+    data: Path, collection: str, tested_by: str, pooled: float, own: float, real: float
+) -> None:
+    judges = {"human": "human.qrels", "model": "llm-umbrela_gpt4.qrels"}
+    labels = pl.concat(
+        rt.read_judgments(data / collection / name).frame.select("query", "doc", "label", judge=pl.lit(judge))
+        for judge, name in judges.items()
+    )
+    both = labels.filter(pl.len().over("query", "doc") == 2)
+    (trained_on,) = set(judges) - {tested_by}
+    confusions = rt.estimate_query_confusions(both, testing=tested_by, training=trained_on)
+    points = rt.ceiling_scatter(both, k=10).points.filter(pl.col("testing") == tested_by)
+    found = [
+        rt.ceiling(both.filter(pl.col("judge") == tested_by), matrices, k=10).estimate.value
+        for matrices in (confusions.pooled, confusions)
+    ]
+    assert [*found, points["real"].mean()] == pytest.approx([pooled, own, real], abs=6e-4)
+    assert abs(found[1] - real) < abs(found[0] - real)
+
+
+def test_runs_exceed_the_pooled_ceiling_and_some_that_of_own_matrices(data: Path) -> None:
+    runs = [rt.read_run(path) for path in sorted((data / "dl19/runs").glob("*.run"))]
+    human, model = (rt.read_judgments(data / f"dl19/{name}.qrels") for name in ("human", "llm-umbrela_gpt4"))
+    confusions = rt.estimate_query_confusions(model, gold=human)
+    above = [
+        sum(run.above for run in rt.ceiling(human, matrices, k=10, runs=runs).runs.values())
+        for matrices in (confusions.pooled, confusions)
+    ]
+    assert (above, len(runs)) == ([22, 13], 37)
+
+
 @pytest.mark.slow
 def test_rf10_with_hundreds_of_workers(data: Path) -> None:
     labels = pl.read_csv(data / "rf10/labels.csv").filter(pl.col("label") >= 0)

@@ -14,6 +14,7 @@ import ringtrue as rt
 from report.small_inputs import compared, simulated
 from ringtrue.errors import DuplicateError, InputError, MismatchError
 from ringtrue.evaluation.measures import parse_all
+from ringtrue.judges.ceiling.ndcg_ceiling import POOLED_NOTE
 from ringtrue.report.inputs import ReportInputs
 from ringtrue.report.sections import ceiling
 from ringtrue.report.sections.ceiling import find_judge_difference
@@ -44,6 +45,10 @@ def test_a_matrix_that_was_given_by_hand() -> None:
     assert chart.marks == ("100%",)
     assert "where the judge 'gold' says 1, the judge 'crowd' says 0 in 30% of cases" in found.figures[0].sentence
     assert found.figures[0].notes[0].startswith("the matrix: as it was given: rows are the testing judge (gold)")
+    assert (
+        "It is no upper bound: one matrix stands for all queries, and runs can exceed it." in found.figures[0].sentence
+    )
+    assert POOLED_NOTE in found.notes
 
 
 def test_the_matrix_of_labels_has_the_judgments_in_its_rows() -> None:
@@ -53,10 +58,13 @@ def test_the_matrix_of_labels_has_the_judgments_in_its_rows() -> None:
     labels = Judgments.of({"query": query, "doc": doc, "judge": judge, "label": label})
     between = find_judge_difference(small(labels=labels))
     # Ann says what the judgments say, but too seldom to be taken for their judge; Bob takes one bad document for good.
-    np.testing.assert_allclose(between.confusion.matrix, [[7 / 8, 1 / 8], [0, 1]])
+    np.testing.assert_allclose(between.confusion.pooled.matrix, [[7 / 8, 1 / 8], [0, 1]])
     assert between.testing_judge == "the judge of the judgments"
     found = ceiling.section(small(labels=labels))
     assert "A ranker that has learned one of the judges in the labels perfectly" in found.answer
+    own = "4 of 4 queries with a matrix of their own, shrunk towards that of all (own counts + 5 × its rows)"
+    assert own in found.figures[0].notes
+    assert "upper bound" not in found.figures[0].sentence
 
 
 def test_a_judge_with_the_same_labels_is_the_testing_judge_himself() -> None:
@@ -94,6 +102,12 @@ def test_whole_queries_are_tested_by_gold() -> None:
     between = find_judge_difference(some)
     assert (between.training_judge, between.testing_judge, between.raw) == ("the bronze judge", "gold", False)
     assert set(between.judgments.frame["query"]) == set(some.gold.frame["query"])
+    bronze = some.judgments.frame.select("query", "doc", "label", judge=pl.lit("bronze"))
+    same = rt.estimate_query_confusions(bronze, gold=some.gold)
+    np.testing.assert_allclose(between.confusion.pooled.counts, same.pooled.counts)
+    by_query = dict(zip(same.queries, same.counts, strict=True))
+    for query, counts in zip(between.confusion.queries, between.confusion.counts, strict=True):
+        np.testing.assert_allclose(counts, by_query[query])
     with_labels = find_judge_difference(simulated("whole queries"))
     assert (with_labels.training_judge, with_labels.testing_judge) == ("one of the judges in the labels", "gold")
 
@@ -116,7 +130,7 @@ def test_labels_given_again_count_as_asked(repeats: str) -> None:
     labels = Judgments.of(rows)
     with pytest.raises(DuplicateError, match="say which label counts: --repeats first"):
         find_judge_difference(small(labels=labels))
-    found = find_judge_difference(small(labels=labels, repeats=repeats)).confusion.counts.tolist()
+    found = find_judge_difference(small(labels=labels, repeats=repeats)).confusion.pooled.counts.tolist()
     assert found == ([[4, 0], [1, 3]] if repeats == "first" else [[2, 2], [2, 2]])
 
 
@@ -166,6 +180,6 @@ def test_dl19_runs_know_more_than_grades(data: Path) -> None:
         runs=runs, judgments=human, labels=model, measures=tuple(parse_all(["nDCG(dcg='exp-log2')@10"]))
     )
     found = ceiling.section(some)
-    assert found.figures[0].charts[0].at == pytest.approx(0.545, abs=5e-4)  # as docs/ideas/ceiling.md has it
+    assert found.figures[0].charts[0].at == pytest.approx(0.616, abs=5e-4)  # as docs/ideas/ceiling.md has it
     assert len(found.figures[0].charts[0].names) == 25
     assert len(found.figures[0].table.rows) == 38

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from ringtrue.cli.options.labels import LabelInputs
     from ringtrue.evaluation.inputs import Missing
-    from ringtrue.judges.ceiling import Ceiling, CeilingScatter
+    from ringtrue.judges.ceiling import Ceiling, CeilingScatter, QueryConfusions
     from ringtrue.judges.ceiling.ndcg_ceiling import CeilingMethod
     from ringtrue.judges.votes import Repeats, Votes
     from ringtrue.stats.confusion import Confusion
@@ -66,7 +66,8 @@ TESTING_JUDGE_NAMES = ("gold", "testing judge")  # names of rows that say enough
 @option(
     "--only-labelled", "With --labels: of the judged documents, only those that the matrix comes from.", is_flag=True
 )
-@option("--confusion-out FILE", "With --labels: write the estimated matrix here.")
+@option("--pooled", "With --labels: one matrix for all queries, not one for each; runs can exceed this.", is_flag=True)
+@option("--confusion-out FILE", "With --labels: write the estimated matrix here, pooled over the queries.")
 @option("--renormalise", "Make rows of --confusion that do not add up to 1 do so.", is_flag=True)
 @option("--draws", "For --method simulation: draws for each query.", type=click.IntRange(2, 10_000_000), default=1_000)
 @common.seed_option
@@ -96,8 +97,10 @@ def command(
 
     A ranker that has learned one judge's labels perfectly is not perfect by another judge. From the testing judge's
     labels (--judgments) and how the training judge differs (--confusion, or --labels of several judges) follows how
-    high its nDCG can be expected to go, and where given runs stand below that. --columns and --where are about
-    --judgments.
+    high its nDCG can be expected to go, and where given runs stand below that. With --labels, each query has a
+    confusion matrix of its own, shrunk towards that of all. With one matrix for all queries (--confusion, --pooled) the
+    ceiling is usually too low, and runs can exceed it: it is an expectation, no upper bound. --columns and --where are
+    about --judgments.
     """
     import numpy as np
 
@@ -132,14 +135,14 @@ def command(
     if scatter:
         points = ceiling_scatter(
             votes,
-            confusion=confusion if files.confusion else None,
+            confusion=ndcg_ceiling.confusion if files.confusion else None,
             repeats=files.repeats,
             pairs=pairs,
             rng=np.random.default_rng(seed),
             **settings,
         )
     if confusion_out is not None:
-        write_confusion(confusion_out, confusion)
+        write_confusion(confusion_out, ndcg_ceiling.confusion)
     notes += [note for note in (*ndcg_ceiling.notes, *(points.notes if points else ())) if note not in notes]
     payload = ndcg_ceiling.as_dict(per_query=per_query) | {"seed": seed}
     if points is not None:
@@ -184,6 +187,7 @@ def _require_consistent_options(
         "training": files.training,
         "confusion_out": confusion_out,
         "only_labelled": files.only_labelled,
+        "pooled": files.pooled,
     }
     label_options = {"scatter": scatter, "label_columns": files.label_columns, "label_where": files.label_where}
     if files.labels is None:
@@ -213,6 +217,7 @@ class _CeilingFiles:
     repeats: Repeats | None
     renormalise: bool
     only_labelled: bool
+    pooled: bool
     label_columns: tuple[str, ...]
     label_where: tuple[str, ...]
     gold_columns: tuple[str, ...]
@@ -225,13 +230,15 @@ class _CeilingFiles:
 
 def _read_votes_and_confusion(
     files: _CeilingFiles, notes: list[str], level: float
-) -> tuple[Votes | None, Confusion, pl.DataFrame | None]:
+) -> tuple[Votes | None, Confusion | QueryConfusions, pl.DataFrame | None]:
     """The labels of several judges, where there are any, the matrix, and the documents that it is estimated from."""
     from ringtrue.cli.options.labels import LabelInputs
-    from ringtrue.judges.ceiling import estimate_confusion
+    from ringtrue.judges.ceiling import estimate_confusion, estimate_query_confusions
     from ringtrue.judges.ceiling.inputs import confusion_documents
 
-    confusion = _read_confusion_file(files.confusion, renormalise=files.renormalise) if files.confusion else None
+    confusion: Confusion | QueryConfusions | None = None
+    if files.confusion:
+        confusion = _read_confusion_file(files.confusion, renormalise=files.renormalise)
     if files.labels is None:
         assert confusion is not None
         return None, confusion, None
@@ -251,7 +258,8 @@ def _read_votes_and_confusion(
         roles: dict[str, Any] = {"testing": files.testing, "training": files.training, "gold": gold}
         source_documents = None
         if confusion is None:
-            confusion = label_inputs.explain_errors(lambda: estimate_confusion(votes, repeats=files.repeats, **roles))
+            estimate = estimate_confusion if files.pooled else estimate_query_confusions
+            confusion = label_inputs.explain_errors(lambda: estimate(votes, repeats=files.repeats, **roles))
             source_documents = confusion_documents(votes, repeats=files.repeats, **roles)
     except (InputError, UsageError) as error:
         raise type(error)(_rephrase_label_error(str(error), label_inputs)) from error
@@ -301,9 +309,13 @@ def _restrict_to_labelled(
 
 
 def _check_testing_judge(
-    files: _CeilingFiles, votes: Votes | None, confusion: Confusion, labels: Judgments
+    files: _CeilingFiles, votes: Votes | None, confusion: Confusion | QueryConfusions, labels: Judgments
 ) -> list[str]:
     """A word where the matrix is about judges who test each other, and somebody else's labels test."""
+    from ringtrue.judges.ceiling import QueryConfusions
+
+    if isinstance(confusion, QueryConfusions):
+        confusion = confusion.pooled
     if files.confusion and not confusion.rows.startswith(TESTING_JUDGE_NAMES) and confusion.rows not in labels.judges:
         matrix_text = f"the matrix is of '{confusion.columns}' given '{confusion.rows}'"
         return [f"{files.confusion}: {matrix_text}: it must be about the judges of these judgments"]

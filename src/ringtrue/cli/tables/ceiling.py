@@ -9,6 +9,7 @@ import numpy as np
 import polars as pl
 
 from ringtrue.formatting.grid import Grid, exact_grid, format_interval, format_number, format_signed
+from ringtrue.formatting.phrases import format_count
 from ringtrue.stats.results import NUMBER_FIELDS, exact_estimate, format_estimates
 
 if TYPE_CHECKING:
@@ -47,8 +48,15 @@ def _confusion_grid(ceiling: Ceiling, output: str | None) -> Grid:
         for label, row, n in zip(confusion.labels, confusion.matrix.tolist(), cases, strict=True)
     ]
     caption = f"{ceiling.orientation}{_example_text(ceiling)}"
+    if not ceiling.pooled:
+        caption += (
+            f"\npooled over all queries; {ceiling.own_matrices:,} of {format_count(ceiling.queries, 'query')} with a "
+            f"matrix of their own, shrunk towards this one (own counts + {ceiling.shrinkage:g} × its rows)"
+        )
     if output is not None:
-        caption += f"\nwritten to {output}, for --confusion"
+        caption += (
+            f"\nwritten to {output}, for --confusion{'' if ceiling.pooled else ', which gives the pooled ceiling'}"
+        )
     return Grid(
         columns=["label", *map(str, confusion.labels), *([] if is_known else ["cases"])], rows=rows, caption=caption
     )
@@ -119,7 +127,7 @@ def _scatter_grid(ceiling: Ceiling, scatter: CeilingScatter, *, all_pairs: bool)
     )
     caption = (
         f"real: mean {scatter.measure} of the ranking by the training judge's labels, by the testing judge's; "
-        f"predicted: by the matrix alone\nthe largest difference first, pairs with fewer than {MIN_QUERIES} "
+        f"predicted: by one matrix for all queries\nthe largest difference first, pairs with fewer than {MIN_QUERIES} "
         "queries last"
         + f"; {n_more:,} more pairs, --pairs N shows all of N"
         * bool(n_more)
@@ -159,6 +167,8 @@ def _standing_grid(ceiling: Ceiling) -> Grid:
     if ceiling.estimate.low is not None:
         basis += f"; ± half of the {ceiling.estimate.level * 100:g}% interval"
     caption = [f"{basis}; {_method_text(ceiling)}"]
+    if ceiling.pooled and ceiling.queries:
+        caption.append("one confusion matrix for all queries: no upper bound, runs can exceed it")
     if EXPONENTIAL_GAIN in ceiling.measure:
         caption.append(
             f"gains are 2^label − 1; --gain linear is {ceiling.measure.replace(EXPONENTIAL_GAIN, '')} of evaluate"
@@ -180,6 +190,7 @@ def _meaning_lines(ceiling: Ceiling, runs: dict[str, RunCeiling]) -> list[str]:
     if ceiling.estimate.value is None:
         return ["No query has a document that is worth anything: there is no ceiling to speak of."]
     ceiling_value = ceiling.estimate.value
+    pooled_caveat = " by this one matrix, and runs can exceed that" if ceiling.pooled else ""
     caveat = ", if the matrix holds for all judged documents: see the note" if ceiling.is_stretched else ""
     lines = [
         (
@@ -196,9 +207,10 @@ def _meaning_lines(ceiling: Ceiling, runs: dict[str, RunCeiling]) -> list[str]:
             lines.append(f"Above the ceiling are {', '.join(above)}.")
     if above:
         note_reference = " (see the note)" if ceiling.is_stretched else ""
+        matrix = "one matrix for all queries" if ceiling.pooled else "matrix"
         lines.append(
             "A run can be above: it tells documents of one grade apart, or learned from other judges or more than "
-            f"labels, or the judges differ less than the matrix says{note_reference}."
+            f"labels, or the judges differ less than the {matrix} says{note_reference}."
         )
     elif ceiling.is_stretched:
         open_question = (
@@ -210,17 +222,17 @@ def _meaning_lines(ceiling: Ceiling, runs: dict[str, RunCeiling]) -> list[str]:
         lines.append(f"The judges may differ less than the matrix says: {open_question} is open{next_step}")
     elif scored_runs and max(run.share or 0 for run in scored_runs.values()) >= NEAR_CEILING:
         lines.append(
-            "Little is left for a better ranker; clearer guidelines or more judges raise the ceiling. "
+            f"Little is left for a better ranker{pooled_caveat}; clearer guidelines or more judges raise the ceiling. "
             "Next: ringtrue agree LABELS"
         )
     elif scored_runs and next(iter(scored_runs.values())).is_thinly_judged:
         share = next(iter(scored_runs.values())).judged
         lines.append(f"Only {share:.0%} of what it found was judged: how much is left for a better ranker is open.")
     elif scored_runs:
-        lines.append("That much is left for a better ranker, before the judges' disagreement stops it.")
+        lines.append(f"That much is left for a better ranker, before the judges' disagreement stops it{pooled_caveat}.")
     else:
         lines.append(
-            f"The other {1 - ceiling_value:.3f} is what their disagreement costs. Next: --run RUN says "
+            f"The other {1 - ceiling_value:.3f} is what their disagreement costs{pooled_caveat}. Next: --run RUN says "
             "where a run stands"
         )
     return lines

@@ -14,6 +14,7 @@ from ringtrue.errors import MeasureError, MismatchError, UsageError, did_you_mea
 from ringtrue.evaluation.measures import FloatArray, IntArray
 from ringtrue.evaluation.measures.graded import gain_of
 from ringtrue.formatting.phrases import format_count
+from ringtrue.judges.ceiling.results import QueryConfusions
 from ringtrue.judges.votes import Repeats, Votes, align_with_gold, make_votes
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.encoding import cross_tabulate, encode_column
@@ -50,17 +51,33 @@ def estimate_confusion(
         [[0.5, 0.5], [0.0, 1.0]]
     """
     sides = _read_sides(labels, testing=testing, training=training, gold=gold, repeats=repeats)
-    if gold is None and not sides.pairs.any():
-        raise MismatchError(
-            f"no document was labelled by {_describe_judge_pair(testing, training)}: nothing tells how they disagree; "
-            f"give labels of the same documents"
-        )
-    return Confusion(
-        rows="gold" if gold is not None else _format_role(TESTING, testing),
-        columns=_format_role(TRAINING, training),
-        labels=sides.labels,
-        counts=sides.confusion(),
-    )
+    return sides.confusion(testing, training)
+
+
+def estimate_query_confusions(
+    labels: object,
+    *,
+    testing: str | None = None,
+    training: str | None = None,
+    gold: object | None = None,
+    repeats: Repeats | None = None,
+) -> QueryConfusions:
+    """What the training judge says, given what the testing judge said: for each query, and pooled over all queries.
+
+    Counts and judges are as `estimate_confusion` has them. Queries in which no document has labels of both sides have
+    counts of 0. `ceiling` takes the result in place of one matrix.
+
+    Examples:
+        >>> labels = {"query": [*"pppp", *"qq"], "doc": [*"aabb", *"aa"], "judge": ["ann", "bob"] * 3,
+        ...           "label": [1, 1, 0, 1, 1, 0]}
+        >>> confusions = estimate_query_confusions(labels, testing="ann", training="bob")
+        >>> dict(zip(confusions.queries, confusions.counts.tolist()))
+        {'p': [[0.0, 1.0], [0.0, 1.0]], 'q': [[0.0, 0.0], [1.0, 0.0]]}
+    """
+    sides = _read_sides(labels, testing=testing, training=training, gold=gold, repeats=repeats)
+    pooled = sides.confusion(testing, training)
+    queries, counts = sides.confusion_by_query()
+    return QueryConfusions(pooled=pooled, queries=queries, counts=counts)
 
 
 def confusion_documents(
@@ -94,6 +111,7 @@ class _Sides:
     training: FloatArray
     own: FloatArray
     own_item: NDArray[np.integer]
+    by_gold: bool
 
     @property
     def pairs(self) -> FloatArray:
@@ -101,13 +119,42 @@ class _Sides:
         pairs: FloatArray = self.testing.sum(axis=1) * self.training.sum(axis=1)
         return pairs - np.bincount(self.own_item, weights=self.own.sum(axis=1) ** 2, minlength=len(pairs))
 
-    def confusion(self) -> FloatArray:
-        """Σ over items of all pairs but a judge's with itself, each item weighing 1."""
-        pairs = self.pairs
-        weight = np.divide(1.0, pairs, out=np.zeros(len(pairs)), where=pairs > 0)
+    def confusion(self, testing: str | None, training: str | None) -> Confusion:
+        """Σ over items of all pairs but a judge's with itself, each item weighing 1; the judges are named."""
+        if not self.by_gold and not self.pairs.any():
+            raise MismatchError(
+                f"no document was labelled by {_describe_judge_pair(testing, training)}: nothing tells how they "
+                f"disagree; give labels of the same documents"
+            )
+        weight = self._item_weights()
         own_pairs = (self.own * weight[self.own_item, None]).T @ self.own
         counts: FloatArray = (self.testing * weight[:, None]).T @ self.training - own_pairs
-        return np.maximum(counts.round(12), 0.0)  # pairs that are not there must not leave a trace
+        return Confusion(
+            rows="gold" if self.by_gold else _format_role(TESTING, testing),
+            columns=_format_role(TRAINING, training),
+            labels=self.labels,
+            counts=np.maximum(counts.round(12), 0.0),  # pairs that are not there must not leave a trace
+        )
+
+    def confusion_by_query(self) -> tuple[tuple[str, ...], FloatArray]:
+        """The queries, and the same sum for each of them: queries × labels × labels."""
+        from scipy.sparse import csr_array
+
+        query, names = encode_column(self.items["query"])
+        size, weight = len(self.labels), self._item_weights()
+        own_weight, own_query = weight[self.own_item], query[self.own_item]
+        # One product for each testing label: membership of items in queries, times what they add to each cell.
+        items, owns = np.arange(len(query)), np.arange(len(own_query))
+        counts = np.zeros((len(names), size, size))
+        for label in range(size):
+            of_items = csr_array((self.testing[:, label] * weight, (query, items)), (len(names), len(items)))
+            of_owns = csr_array((self.own[:, label] * own_weight, (own_query, owns)), (len(names), len(owns)))
+            counts[:, label] = of_items @ self.training - of_owns @ self.own
+        return tuple(names), np.maximum(counts.round(12), 0.0)
+
+    def _item_weights(self) -> FloatArray:
+        pairs = self.pairs
+        return np.divide(1.0, pairs, out=np.zeros(len(pairs)), where=pairs > 0)
 
 
 def _read_sides(
@@ -142,6 +189,7 @@ def _read_sides(
         training=votes.keep(is_training).counts().astype(np.float64),
         own=own,
         own_item=own_item,
+        by_gold=gold is not None,
     )
 
 
@@ -258,6 +306,42 @@ def ordered_confusion_matrix(confusion: Confusion, document_counts: IntArray) ->
         )
     shares[undefined] = np.eye(len(shares))[undefined]  # no document needs these
     return shares
+
+
+def shrink_to_pooled(counts: FloatArray, pooled: FloatArray, weight: float) -> FloatArray:
+    """The matrix of each query, its rows shrunk towards those of all queries.
+
+        c_qij = (n_qij + w c_ij) / (Σ_j n_qij + w)
+
+    `counts[q, i, j]` are the query's own, and `pooled` has rows that add up to 1: a query without cases of a label has
+    the pooled row, one with many its own shares.
+
+    Examples:
+        >>> shrink_to_pooled(np.array([[[3, 2], [0, 0]]]), np.array([[0.8, 0.2], [0.5, 0.5]]), 5.0).tolist()
+        [[[0.7, 0.3], [0.5, 0.5]]]
+    """
+    totals = counts.sum(axis=2, keepdims=True) + weight
+    shares: FloatArray = np.broadcast_to(pooled, counts.shape).copy()
+    np.divide(counts + weight * pooled, totals, out=shares, where=totals > 0)
+    return shares
+
+
+def order_query_counts(confusions: QueryConfusions, queries: Sequence[str]) -> FloatArray:
+    """The counts of these queries with the labels in rising order; 0 for a query that has none.
+
+    Examples:
+        >>> table = Confusion(rows="gold", columns="ann", labels=(1, 0), counts=np.array([[3, 1], [0, 5]]))
+        >>> confusions = QueryConfusions(pooled=table, queries=("q",), counts=table.counts[None])
+        >>> order_query_counts(confusions, ["p", "q"]).tolist()
+        [[[0.0, 0.0], [0.0, 0.0]], [[5.0, 0.0], [1.0, 3.0]]]
+    """
+    order = np.argsort(confusions.pooled.labels)
+    places = {query: place for place, query in enumerate(confusions.queries)}
+    counts = np.zeros((len(queries), len(order), len(order)))
+    for row, query in enumerate(queries):
+        if query in places:
+            counts[row] = confusions.counts[places[query]][np.ix_(order, order)]
+    return counts
 
 
 def label_gains(labels: Sequence[int], gain: Gain) -> FloatArray:

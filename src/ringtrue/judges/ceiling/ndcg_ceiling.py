@@ -1,19 +1,19 @@
-"""Judgments × a confusion matrix → the ceiling, where runs stand below it, and what rankings by real judges reach."""
+"""Judgments × a confusion matrix → the ceiling, and where runs stand below it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Literal, TypeAlias, get_args
+from typing import Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
 
-from ringtrue.errors import MismatchError, UsageError
+from ringtrue.errors import UsageError
 from ringtrue.evaluation.inputs import MatchSettings, Missing, NoteCollector, match_runs_to_qrels, require_choice
 from ringtrue.evaluation.measures import FloatArray, IntArray, RankedLists
-from ringtrue.evaluation.measures.graded import ndcg, tied_dcg
+from ringtrue.evaluation.measures.graded import ndcg
 from ringtrue.evaluation.measures.set_based import judged_share
 from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.ceiling.expected_dcg import closed_form_dcg, exact_dcg, ideal_dcg, simulated_dcg
@@ -23,14 +23,13 @@ from ringtrue.judges.ceiling.inputs import (
     count_labels_per_query,
     label_gains,
     measure_name,
+    order_query_counts,
     ordered_confusion_matrix,
-    read_document_votes,
     require_matrix,
+    shrink_to_pooled,
 )
-from ringtrue.judges.ceiling.results import Ceiling, CeilingScatter, RunCeiling
-from ringtrue.judges.votes import Repeats, Votes, match_pair_labels
+from ringtrue.judges.ceiling.results import Ceiling, QueryConfusions, RunCeiling
 from ringtrue.stats.confusion import Confusion
-from ringtrue.stats.encoding import cross_tabulate, encode_column
 from ringtrue.stats.intervals import estimate_mean
 from ringtrue.tables import Judgments
 
@@ -39,18 +38,23 @@ LONG_LIST = 50  # documents from which the closed form is meant to hold
 FEW_CASES = 50  # documents behind a row of the matrix
 ROUNDING = 1e-12  # what differs from 1 or 0 by less is that
 MAX_SHOWN = 5  # queries in a note
-CONSTANT_RANGE = 1e-9  # numbers that differ by less are one
-TEXTS = dict.fromkeys(("training", "testing", "query"), pl.String)
-SCHEMA = TEXTS | {"documents": pl.Int64, "real": pl.Float64, "predicted": pl.Float64}
+SHRINKAGE = 5.0  # cases of the pooled matrix in each row of a query's own
+POOLED_NOTE = (
+    "one confusion matrix for all queries: runs can exceed this ceiling, which is no upper bound; a judge who is "
+    "lenient on one query and strict on another keeps the order within each, and one matrix takes that for errors; "
+    "labels of two judges for the same documents of these queries (--labels without --pooled, in Python "
+    "estimate_query_confusions) give each query a matrix of its own"
+)
 
 
 def ceiling(
     judgments: object,
-    confusion: Confusion,
+    confusion: Confusion | QueryConfusions,
     *,
     method: CeilingMethod = "exact",
     gain: Gain = "exp",
     k: int | None = None,
+    shrinkage: float = SHRINKAGE,
     runs: object | None = None,
     missing: Missing = "zero",
     draws: int = 1000,
@@ -58,7 +62,7 @@ def ceiling(
     level: float = 0.95,
     covered: int | None = None,
 ) -> Ceiling:
-    """The best nDCG that a ranker can reach by the testing judge, if all it knows are the training judge's labels.
+    """The nDCG to expect by the testing judge of a ranker that knows all of the training judge's labels, and no more.
 
         E[nDCG],  documents ranked by training labels, scored by testing labels,  P(training j | testing i) = c_ij
         [Metrikov12]
@@ -71,6 +75,10 @@ def ceiling(
     share of the ceiling each reaches. `covered` is how many of the judged documents the matrix was estimated from,
     usually taken to be its cases; a note tells where it is less than half of them.
 
+    From `estimate_query_confusions`, each query has a matrix of its own, shrunk towards the pooled one as if each row
+    had `shrinkage` more cases of that. One `Confusion` for all queries gives the pooled ceiling, which is no upper
+    bound: where a judge is lenient on one query and strict on another it is too low, and runs can exceed it.
+
     Holds where the training judge errs as the matrix says, on each document by itself: also on those that only the
     testing judge labelled. A ranker that learned from several judges, or from more than labels, may stand above.
 
@@ -82,6 +90,12 @@ def ceiling(
         ([0.9077, 0.9428, None], 2, 1)
     """
     require_settings(method, k, draws)
+    if not (isinstance(shrinkage, int | float) and 0 <= shrinkage < float("inf")):
+        raise UsageError(
+            f"shrinkage is a finite number of at least 0, found {shrinkage!r}; pass `.pooled` for one matrix"
+        )
+    query_confusions = confusion if isinstance(confusion, QueryConfusions) else None
+    confusion = confusion.pooled if isinstance(confusion, QueryConfusions) else confusion
     require_matrix(confusion)
     qrels = Judgments.of(judgments)
     query_counts = count_labels_per_query(qrels, confusion.labels)
@@ -91,7 +105,16 @@ def ceiling(
     has_gain = ideal > 0
     rng = np.random.default_rng(0) if rng is None else rng
     counts = query_counts.counts[has_gain]
-    values, errors = expected_ndcg(counts, matrix, gains, method=method, k=k, draws=draws, rng=rng)
+    own_counts = None
+    if query_confusions is not None:
+        own_counts = order_query_counts(query_confusions, query_counts.queries)[has_gain]
+    own_matrices = 0 if own_counts is None else int(own_counts.any(axis=(1, 2)).sum())
+    settings: dict[str, Any] = {"method": method, "k": k, "draws": draws, "rng": rng}
+    if own_counts is None or not own_matrices:
+        values, errors = expected_ndcg(counts, matrix, gains, **settings)
+    else:
+        matrices = shrink_to_pooled(own_counts, matrix, shrinkage)
+        values, errors = _expected_ndcg_by_query(counts, matrices, gains, **settings)
     used, skipped = (
         [query for query, is_used in zip(query_counts.queries, rows, strict=True) if is_used]
         for rows in (has_gain, ~has_gain)
@@ -119,7 +142,10 @@ def ceiling(
         simulated_se=None if errors is None or not len(values) else float(np.sqrt((errors**2).sum())) / len(values),
         documents=documents,
         covered=None if covered is None else min(covered, documents),
+        own_matrices=own_matrices,
+        shrinkage=float(shrinkage) if own_matrices else None,
     )
+    notes += _pooled_matrix_notes(ndcg_ceiling)
     if ndcg_ceiling.is_stretched:
         notes.append(_stretched_matrix_note(ndcg_ceiling, query_counts, covered_is_exact=covered_is_exact))
     return replace(ndcg_ceiling, notes=(*notes, *run_notes, *_thinly_judged_notes(run_ceilings, k)))
@@ -148,6 +174,20 @@ def expected_ndcg(
         return _snap_rounding_noise(mean / ideal), error / ideal
     dcg = (exact_dcg if method == "exact" else closed_form_dcg)(counts, matrix, gain, k=k)
     return _snap_rounding_noise(dcg / ideal), None
+
+
+def _expected_ndcg_by_query(
+    counts: IntArray, matrices: FloatArray, gain: FloatArray, **settings: Any
+) -> tuple[FloatArray, FloatArray | None]:
+    """The same with a matrix for each list; lists with the same matrix are worked on together."""
+    _, first, inverse = np.unique(matrices.reshape(len(matrices), -1), axis=0, return_index=True, return_inverse=True)
+    order = np.argsort(inverse, kind="stable")
+    groups = np.split(order, np.cumsum(np.bincount(inverse))[:-1])
+    values, errors = np.empty(len(counts)), np.zeros(len(counts))
+    for place, rows in zip(first, groups, strict=True):
+        values[rows], group_errors = expected_ndcg(counts[rows], matrices[place], gain, **settings)
+        errors[rows] = 0.0 if group_errors is None else group_errors
+    return values, errors if settings["method"] == "simulation" else None
 
 
 def require_settings(method: CeilingMethod, k: int | None, draws: int = 1000) -> None:
@@ -189,6 +229,20 @@ def _ceiling_notes(
                 f"knows of the queries, not of that"
             )
     return notes
+
+
+def _pooled_matrix_notes(ndcg_ceiling: Ceiling) -> list[str]:
+    """That runs can exceed a ceiling from one matrix for all queries, or for some of them."""
+    without = ndcg_ceiling.queries - ndcg_ceiling.own_matrices
+    if not without:
+        return []
+    if ndcg_ceiling.pooled:
+        return [POOLED_NOTE]
+    note = (
+        f"{without:,} of {format_count(ndcg_ceiling.queries, 'query')} without a document that both judges labelled: "
+        f"the pooled matrix stands for them, and runs can exceed their ceilings; label documents of each query twice"
+    )
+    return [note]
 
 
 def _stretched_matrix_note(ndcg_ceiling: Ceiling, query_counts: LabelCounts, *, covered_is_exact: bool) -> str:
@@ -274,110 +328,3 @@ def _measure_runs(
             per_query=dict(zip(counted, run_values.tolist(), strict=True)),
         )
     return by_run, notes.messages()
-
-
-def ceiling_scatter(
-    labels: object,
-    *,
-    confusion: Confusion | None = None,
-    gain: Gain = "exp",
-    k: int | None = None,
-    method: CeilingMethod = "exact",
-    repeats: Repeats | None = None,
-    pairs: int = 100,
-    draws: int = 1000,
-    rng: np.random.Generator | None = None,
-    level: float = 0.95,
-) -> CeilingScatter:
-    """For each pair of judges and each query: nDCG of the ranking by one, scored by the other, real and predicted.
-
-    Real is the expected nDCG when the documents that both labelled are ranked by the training judge's labels, ties in
-    random order, and scored by the testing judge's. Predicted is the ceiling from the confusion matrix of the two
-    judges on all queries, or from one `confusion` for all, which knows nothing of the query: where the points lie
-    along the diagonal, a matrix alone tells how high nDCG can go [Metrikov12]. Every pair is taken both ways, the
-    `pairs` with the most documents in common first. Queries in which the testing judge gave nothing any worth, and
-    those with one document in common, which any ranking puts first, are left out.
-
-    Examples:
-        >>> docs, judges = ["a", "a", "b", "b", "c", "c"], ["x", "y"] * 3
-        >>> labels = {"query": ["q"] * 6, "doc": docs, "judge": judges, "label": [1, 1, 0, 1, 0, 0]}
-        >>> ceiling_scatter(labels).points.select("training", "testing", pl.col("real", "predicted").round(3)).rows()
-        [('y', 'x', 0.815, 0.835), ('x', 'y', 0.96, 0.948)]
-    """
-    require_settings(method, k, draws)
-    if not (isinstance(pairs, int) and pairs >= 1):
-        raise UsageError(f"pairs is a whole number of at least 1; found {pairs!r}")
-    votes = read_document_votes(labels).resolve_repeats("last" if repeats == "all" else repeats)
-    if confusion is not None:
-        require_matrix(confusion)
-        votes = votes.widen_scale(confusion.labels)
-        if unknown := [label for label in votes.labels if label not in confusion.labels]:
-            raise MismatchError(
-                f"the judges gave the labels {', '.join(map(str, votes.labels))}, the confusion matrix has "
-                f"{', '.join(map(str, sorted(confusion.labels)))}, and not {unknown[0]}; both must be on one scale"
-            )
-    gains = label_gains(votes.labels, gain)
-    rng = np.random.default_rng(0) if rng is None else rng
-    query, names = encode_column(votes.items["query"])
-    judge_pairs, left_out = _largest_overlaps(votes, pairs)
-    frames, single = [], 0
-    n_labels = len(votes.labels)
-    for (testing, training), meetings in zip(judge_pairs, match_pair_labels(votes, judge_pairs), strict=True):
-        item, testing_label, training_label = meetings
-        cells = cross_tabulate(query[item], testing_label * n_labels + training_label, len(names), n_labels**2)
-        joint = cells.reshape(len(names), n_labels, n_labels)
-        counts = joint.sum(axis=2)
-        ideal = ideal_dcg(counts, gains, k=k)
-        single += int(((ideal > 0) & (counts.sum(axis=1) == 1)).sum())
-        rows = np.flatnonzero((ideal > 0) & (counts.sum(axis=1) > 1))
-        table = confusion or Confusion(
-            rows=votes.judges[testing], columns=votes.judges[training], labels=votes.labels, counts=joint.sum(axis=0)
-        )
-        matrix = ordered_confusion_matrix(table, counts[rows].sum(axis=0))
-        predicted, _ = expected_ndcg(counts[rows], matrix, gains, method=method, k=k, draws=draws, rng=rng)
-        frames.append(
-            pl.DataFrame(
-                {
-                    "training": [votes.judges[training]] * len(rows),
-                    "testing": [votes.judges[testing]] * len(rows),
-                    "query": [names[int(row)] for row in rows],
-                    "documents": counts[rows].sum(axis=1),
-                    "real": tied_dcg(joint[rows], gains, k=k) / ideal[rows],
-                    "predicted": predicted,
-                },
-                schema=SCHEMA,
-            )
-        )
-    points = pl.concat(frames)
-    difference = (pl.col("real") - pl.col("predicted")).mean()
-    differences = points.group_by("query", maintain_order=True).agg(difference)["real"]
-    notes = [f"{left_out:,} more pairs of judges, with fewer documents in common, not taken"] if left_out else []
-    if single:
-        notes.append(
-            f"{format_count(single, 'list')} of one document left out of the scatter: there is nothing to rank"
-        )
-    return CeilingScatter(
-        points=points,
-        pairs=len(judge_pairs),
-        correlation=_pearson(points["real"].to_numpy(), points["predicted"].to_numpy()),
-        difference=estimate_mean(differences.to_numpy(), level=level),
-        measure=measure_name(gain, k),
-        single=single,
-        notes=tuple(notes),
-    )
-
-
-def _largest_overlaps(votes: Votes, limit: int) -> tuple[list[tuple[int, int]], int]:
-    """The pairs of judges with the most items in common, both ways, and how many more there are."""
-    chosen, left_out = votes.overlapping_judges(limit)
-    if not chosen:
-        is_alone = len(votes.judges) == 1
-        reason = f"only one judge ('{votes.judges[0]}') labelled" if is_alone else "no document has two judges"
-        raise MismatchError(f"{reason}: there is no pair of judges to compare")
-    return [direction for pair in chosen for direction in (pair, pair[::-1])], left_out
-
-
-def _pearson(real: FloatArray, predicted: FloatArray) -> float | None:
-    if len(real) < 2 or np.ptp(real) < CONSTANT_RANGE or np.ptp(predicted) < CONSTANT_RANGE:
-        return None
-    return float(np.corrcoef(real, predicted)[0, 1])

@@ -1,11 +1,12 @@
-"""What `ceiling` and `ceiling_scatter` give."""
+"""What `estimate_query_confusions`, `ceiling` and `ceiling_scatter` give."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from ringtrue.errors import UsageError, did_you_mean
 from ringtrue.formatting.phrases import format_count
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.results import Estimate, plain_fields, to_plain
@@ -13,8 +14,39 @@ from ringtrue.stats.results import Estimate, plain_fields, to_plain
 if TYPE_CHECKING:
     import polars as pl
 
+    from ringtrue.evaluation.measures import FloatArray
+
 MIN_COVERED_SHARE = 0.5  # of the judged documents, below which a matrix says little about the others
 MIN_JUDGED_SHARE = 0.8  # of what a run found, below which it is judgments that are missing
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class QueryConfusions:
+    """How two judges differ, query by query: `counts[q, i, j]` of each query, and the matrix `pooled` over all.
+
+    Labels are in the order of `pooled.labels`, with the testing judge in the rows. `ceiling` takes it in place of one
+    matrix: each query then has its own, shrunk towards the pooled one.
+
+    Examples:
+        >>> import ringtrue as rt
+        >>> labels = {"query": [*"pppp", *"qqqq"], "doc": [*"aabb"] * 2, "judge": ["ann", "bob"] * 4,
+        ...           "label": [1, 1, 0, 0, 1, 0, 0, 0]}
+        >>> confusions = rt.estimate_query_confusions(labels, testing="ann", training="bob")
+        >>> confusions.queries, confusions.counts.tolist(), confusions.pooled.matrix.tolist()
+        (('p', 'q'), [[[1.0, 0.0], [0.0, 1.0]], [[1.0, 0.0], [1.0, 0.0]]], [[1.0, 0.0], [0.5, 0.5]])
+        >>> confusions.of("p").accuracy
+        1.0
+    """
+
+    pooled: Confusion
+    queries: tuple[str, ...]
+    counts: FloatArray = field(repr=False)
+
+    def of(self, query: str) -> Confusion:
+        """The matrix of one query by its own counts, not shrunk."""
+        if query not in self.queries:
+            raise UsageError(f"no labels of query '{query}'{did_you_mean(query, self.queries)}")
+        return replace(self.pooled, counts=self.counts[self.queries.index(query)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -77,8 +109,12 @@ class RunCeiling:
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class Ceiling:
-    """The nDCG that a ranker reaches which has learned the training judge perfectly, scored by the testing judge.
+    """The nDCG to expect of a ranker that has learned the training judge perfectly, scored by the testing judge.
 
+    It is an expectation and no upper bound. With one matrix for all queries (`pooled`) it is usually too low, and runs
+    can exceed it: a judge who is lenient on one query and strict on another keeps the order within each, and one matrix
+    takes that for errors. Otherwise `own_matrices` of the queries have a matrix of their own, with `shrinkage` cases of
+    the pooled one added to each row, and `confusion` is the pooled one.
     `estimate` is the mean over `queries`, with an interval as `evaluate` has it: for queries like these, and the
     matrix as it is. `per_query` has every judged query: how many documents, and the ceiling, which is null for the
     `skipped` ones, whose labels are all worth nothing. `simulated_se` is what draws leave open in the mean. The
@@ -88,7 +124,7 @@ class Ceiling:
         >>> import ringtrue as rt
         >>> confusion = rt.Confusion(rows="gold", columns="crowd", labels=(0, 1), counts=[[80, 20], [30, 70]])
         >>> print(rt.ceiling({"q": {"a": 1, "b": 0}}, confusion, gain="linear"))
-        nDCG 0.9077 at most over 1 query: rows are the testing judge (gold), columns the training judge (crowd)
+        nDCG 0.9077 to be expected over 1 query: rows are the testing judge (gold), columns the training judge (crowd)
     """
 
     estimate: Estimate
@@ -101,7 +137,14 @@ class Ceiling:
     simulated_se: float | None = None
     documents: int = 0
     covered: int | None = None
+    own_matrices: int = 0
+    shrinkage: float | None = None
     notes: tuple[str, ...] = ()
+
+    @property
+    def pooled(self) -> bool:
+        """Whether one matrix stands for all queries."""
+        return self.shrinkage is None
 
     @property
     def is_stretched(self) -> bool:
@@ -122,7 +165,7 @@ class Ceiling:
         if self.estimate.value is None:
             return str(self.estimate)
         runs = [f"{name}: {run_ceiling}" for name, run_ceiling in self.runs.items()]
-        mean = f"{self.measure} {self.estimate} at most over {format_count(self.queries, 'query')}"
+        mean = f"{self.measure} {self.estimate} to be expected over {format_count(self.queries, 'query')}"
         return "\n".join([f"{mean}: {self.orientation}", *runs])
 
     def as_dict(self, *, per_query: bool = False) -> dict[str, object]:
@@ -143,7 +186,8 @@ class Ceiling:
                 for query, documents, value in self.per_query.iter_rows()
             }
         settings = plain_fields(self, "method", "measure", "simulated_se", "documents", "covered", "orientation")
-        return plain | settings | plain_fields(self, "confusion", "notes")
+        matrices = plain_fields(self, "pooled", "own_matrices", "shrinkage")
+        return plain | settings | matrices | plain_fields(self, "confusion", "notes")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

@@ -14,7 +14,7 @@ import polars as pl
 from ringtrue.errors import InputError, MismatchError
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
-from ringtrue.judges.ceiling import ceiling, estimate_confusion
+from ringtrue.judges.ceiling import ceiling, estimate_query_confusions
 from ringtrue.judges.ceiling.inputs import confusion_documents
 from ringtrue.judges.ceiling.results import describe_orientation
 from ringtrue.report.inputs import ReportInputs, labels_without_traps
@@ -32,7 +32,7 @@ from ringtrue.tables import Judgments
 
 if TYPE_CHECKING:
     from ringtrue.gold.correction.results import CorrectionProblem
-    from ringtrue.judges.ceiling import Ceiling, RunCeiling
+    from ringtrue.judges.ceiling import Ceiling, QueryConfusions, RunCeiling
     from ringtrue.judges.ceiling.inputs import Gain
 
 OUTLINE = SectionOutline(
@@ -52,14 +52,14 @@ ABOVE_CEILING = (
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class JudgeDifference:
-    """The testing judge's labels, the matrix, and how many of the labelled documents it comes from, where known.
+    """The testing judge's labels, the matrix or matrices, and from how many of the labelled documents, where known.
 
     `training_judge` is in words whom a ranker has learned, and `testing_judge` who tests it; `matrix_source` is where
     the matrix comes from. `raw` says that the testing judge is bronze, and gold would say something else of the runs.
     """
 
     judgments: Judgments
-    confusion: Confusion
+    confusion: Confusion | QueryConfusions
     training_judge: str
     testing_judge: str
     matrix_source: str
@@ -146,6 +146,8 @@ def _describe_ceiling(bound: Ceiling, runs: Mapping[str, RunCeiling], difference
     words = [f"The line is the ceiling, {height}: {expectation}."]
     if mistake := worst_mistake(bound.confusion):
         words.append(f"It is not 1, for {describe_mistake(mistake, tester, trainer)}.")
+    if bound.pooled:
+        words.append("It is no upper bound: one matrix stands for all queries, and runs can exceed it.")
     above = [run for run, run_ceiling in runs.items() if run_ceiling.above]
     if above:
         words.append(f"{_count_standing(len(above), len(runs))} above it ({join_names(above)}): no bound for these.")
@@ -164,6 +166,11 @@ def _describe_ceiling(bound: Ceiling, runs: Mapping[str, RunCeiling], difference
 
 def _ceiling_notes(bound: Ceiling, runs: Mapping[str, RunCeiling], difference: JudgeDifference) -> tuple[str, ...]:
     notes = [f"the matrix: {difference.matrix_source}", *difference.notes]
+    if not bound.pooled:
+        notes.append(
+            f"{bound.own_matrices:,} of {format_count(bound.queries, 'query')} with a matrix of their own, shrunk "
+            f"towards that of all (own counts + {bound.shrinkage:g} × its rows)"
+        )
     if any(run_ceiling.above for run_ceiling in runs.values()):
         notes.append(ABOVE_CEILING)
     if bound.skipped:
@@ -232,12 +239,12 @@ def _difference_from_labels(problem: CorrectionProblem | None, inputs: ReportInp
     else:
         labels, duplicate_notes = _drop_duplicate_judges(labels, testing)
         notes = (*notes, *duplicate_notes)
-    table = estimate_confusion(labels, repeats=inputs.repeats, **sides)
+    confusions = estimate_query_confusions(labels, repeats=inputs.repeats, **sides)
     matrix_documents = confusion_documents(labels, repeats=inputs.repeats, **sides)
     judgments, covered, coverage_notes = _restrict_to_matrix(matrix_documents, testing)
     return JudgeDifference(
         judgments=judgments,
-        confusion=table,
+        confusion=confusions,
         training_judge="one of the judges in the labels",
         testing_judge=tester,
         raw=tester == "the bronze judge",
@@ -288,7 +295,7 @@ def _difference_from_gold(problem: CorrectionProblem, inputs: ReportInputs) -> J
     if problem.design == "whole_queries":
         return JudgeDifference(
             judgments=problem.gold,
-            confusion=pairs.count_confusion(),
+            confusion=pairs.count_query_confusions(),
             training_judge="the bronze judge",
             testing_judge="gold",
             covered=len(pairs.gold),

@@ -15,9 +15,11 @@ from ringtrue.formatting.grid import Grid
 from ringtrue.gold.correction.correct import build_problem
 from ringtrue.gold.correction.gold_sample import comparison_measures
 from ringtrue.gold.correction.results import count_confusion, weighted_rate
+from ringtrue.judges.ceiling import QueryConfusions
 from ringtrue.report.model import Heatmap
 from ringtrue.report.sections.number_phrases import format_percent
 from ringtrue.stats.confusion import Confusion
+from ringtrue.stats.encoding import cross_tabulate
 from ringtrue.stats.results import Estimate
 from ringtrue.tables import Judgments
 
@@ -36,8 +38,8 @@ class GoldPairs:
 
     `relevant` is by gold, `bronze_relevant` by bronze. `best_rank` is the highest place that any run gives a document,
     0 where no run has it; `docs_by_run` has the documents in each run's first `depth`, as positions. `queries` are
-    those of the documents where gold judged whole ones, whose documents are alike; `drawn_for_comparison` says that
-    gold was drawn from what the runs do not share, and stands for nothing else.
+    those of the documents where gold judged whole ones, whose documents are alike, as positions in `query_names`;
+    `drawn_for_comparison` says that gold was drawn from what the runs do not share, and stands for nothing else.
     """
 
     gold: IntArray
@@ -50,6 +52,7 @@ class GoldPairs:
     depth: int
     level: float
     queries: IntArray | None = None
+    query_names: tuple[str, ...] = ()
     drawn_for_comparison: bool = False
 
     @property
@@ -65,6 +68,16 @@ class GoldPairs:
     def count_confusion(self) -> Confusion:
         """How many labels were seen of each kind."""
         return count_confusion(self.gold, self.bronze)
+
+    def count_query_confusions(self) -> QueryConfusions:
+        """The same for each of the whole queries that gold judged."""
+        assert self.queries is not None
+        pooled, has_bronze = self.count_confusion(), self.bronze >= 0
+        size = len(pooled.labels)
+        gold, bronze = (np.searchsorted(pooled.labels, side[has_bronze]) for side in (self.gold, self.bronze))
+        cells = cross_tabulate(self.queries[has_bronze], gold * size + bronze, len(self.query_names), size**2)
+        counts = cells.reshape(-1, size, size).astype(np.float64)
+        return QueryConfusions(pooled=pooled, queries=self.query_names, counts=counts)
 
     def weigh_confusion(self) -> Confusion:
         """The same, each label counting as often as documents it stands for; `worth` is what a row is worth."""
@@ -142,7 +155,8 @@ def pair_gold_with_bronze(problem: CorrectionProblem, inputs: ReportInputs) -> G
         docs_by_run={name: position[places][position[places] >= 0] for name, places in docs_by_run.items()},
         depth=inputs.depth,
         level=inputs.level,
-        queries=rows["query"].rank("dense").to_numpy().astype(np.int64) if whole_queries else None,
+        queries=rows["query"].rank("dense").to_numpy().astype(np.int64) - 1 if whole_queries else None,
+        query_names=tuple(rows["query"].unique().sort()) if whole_queries else (),
         drawn_for_comparison=bool(comparison_measures(problem.gold)),
     )
 
