@@ -16,6 +16,7 @@ from ringtrue.service.collect.inputs import read_runs
 from ringtrue.service.collect.quality import resolve_labels
 from ringtrue.service.collect.uploads import UploadedFile, load_files, open_source, plainly, store_file, without_options
 from ringtrue.service.store.items import load_gold_items, record_gold_draw
+from ringtrue.service.store.projects import delete_uploads
 from ringtrue.tables import Judgments
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from ringtrue.tables import Run
 
 BRONZE_FILE = "bronze.csv"
+FRAME_KIND = "frame"  # of the file with all documents that could be drawn
 UNDECIDED_LABEL = -1  # seen, and not judged
 
 
@@ -78,11 +80,21 @@ def draw_gold(
         notes += _uncovered_query_notes(runs, labels)
         judged_gold = _load_judged_gold(connection, project)
         drawn_before = load_gold_items(connection, project).height
+        frames = load_files(connection, project.id, FRAME_KIND)
     draw: GoldDraw
     if queries is not None:
         draw = sample_queries(runs, labels, list(measures), queries=queries, already=judged_gold, rng=rng)
     else:
-        draw = sample(runs, labels, list(measures), budget=budget or 0, compare=compare, already=judged_gold, rng=rng)
+        draw = sample(
+            runs,
+            labels,
+            list(measures),
+            budget=budget or 0,
+            compare=compare,
+            already=judged_gold,
+            sampling_frame=pl.read_csv(open_source(frames[-1]).read_all(), infer_schema=False) if frames else None,
+            rng=rng,
+        )
     with store.transaction() as connection:
         if load_gold_items(connection, project).height != drawn_before:
             raise ConflictError(
@@ -91,6 +103,12 @@ def draw_gold(
         new = record_gold_draw(connection, project, draw.frame, wanted=wanted, rng=rng)
         bronze_csv = labels.frame.select("query", "doc", "label").write_csv().encode()  # without the judges' names
         store_file(connection, project.id, UploadedFile(name=BRONZE_FILE, content=bronze_csv), kind="bronze", now=now)
+        if draw.sampling_frame is not None:
+            delete_uploads(connection, project.id, FRAME_KIND)
+            frame_file = UploadedFile(
+                name=f"{project.name}.frame.csv", content=draw.sampling_frame.write_csv().encode()
+            )
+            store_file(connection, project.id, frame_file, kind=FRAME_KIND, now=now)
     return GoldDrawSummary(
         design=draw.design,
         documents=draw.frame.height,
@@ -106,8 +124,8 @@ def load_gold_frame(
 ) -> pl.DataFrame:
     """What was drawn, with the labels of the gold judges, as `ringtrue evaluate --gold` reads it.
 
-    A document that gold judges saw and could not decide or skipped has the label −1, which says so, until one of them
-    or an owner decides; one that nobody judged yet has none, and `evaluate` refuses it.
+    A document that gold judges saw and could not decide or skipped has the label −1 with the reason, until one of them
+    or an owner decides; one that nobody judged yet has none. Both count as lost.
     """
     if project.scale.kind != "graded":
         raise InputError("gold is drawn for labels of single documents, and this project compares pairs")
@@ -119,8 +137,11 @@ def load_gold_frame(
     if isinstance(consensus, Judgments):
         labels = consensus.frame.select("query", "doc", "label")
     frame = items.join(labels, on=["query", "doc"], how="left", maintain_order="left")
-    undecided = pl.when(pl.col("undecided")).then(pl.lit(UNDECIDED_LABEL, dtype=pl.Int32))
-    frame = frame.with_columns(label=pl.coalesce("label", undecided)).drop("item", "undecided")
+    reason = pl.when(pl.col("label").is_null()).then("undecided")
+    undecided = pl.when(pl.col("undecided").is_not_null()).then(pl.lit(UNDECIDED_LABEL, dtype=pl.Int32))
+    frame = frame.with_columns(label=pl.coalesce("label", undecided), reason=reason).drop("item", "undecided")
+    if frame["reason"].null_count() == frame.height:
+        frame = frame.drop("reason")
     _note_missing_gold(frame, note)
     first_columns = ["query", "doc", "label"]
     return frame.select(*first_columns, *(name for name in frame.columns if name not in first_columns))

@@ -17,6 +17,7 @@ from sqlalchemy import Double, case, cast, delete, exists, func, insert, select,
 from ringtrue.errors import ConflictError, NotFoundError, UsageError
 from ringtrue.service.store import schema
 from ringtrue.service.store.connections import CHUNK, analyze_tables, chunks, dialect_insert
+from ringtrue.service.store.projects import delete_uploads
 from ringtrue.service.store.records import Project, Queue, swap_sides
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 Rows = Iterable[Mapping[str, Any]]
 DRAW_COLUMNS = {"stratum": pl.String, "drawn": pl.Int64, "drawn_from": pl.String, "drawn_for": pl.String}
+UNSURE_REASON, SKIPPED_REASON = "can't tell", "skipped"
 UNDECIDED_STATES = ("unsure", "skipped")  # states of what a judge saw and did not decide
 assignment, item, query = schema.assignment, schema.item, schema.query
 setting, task = schema.setting, schema.task
@@ -137,8 +139,7 @@ def withdraw_gold_draw(connection: Connection, project: Project) -> int:
     deleted = connection.execute(delete(item).where(*in_gold_queue)).rowcount
     if not deleted:
         raise NotFoundError(f"no gold was drawn in '{project.title}': there is nothing to withdraw")
-    is_bronze_upload = (schema.upload.c.project == project.id, schema.upload.c.kind == "bronze")
-    connection.execute(delete(schema.upload).where(*is_bronze_upload))
+    delete_uploads(connection, project.id, "bronze", "frame")
     return deleted
 
 
@@ -157,14 +158,16 @@ def load_undecided_gold(connection: Connection, project: Project) -> list[tuple[
 
 
 def load_gold_items(connection: Connection, project: Project) -> pl.DataFrame:
-    """What is in the gold queue: item, query, doc, design, prob, how it was drawn, and whether it is undecided.
+    """What is in the gold queue: item, query, doc, design, prob, how it was drawn, and why it is undecided.
 
-    Undecided is what a judge saw and could not tell or skipped. Columns that say nothing are left out.
+    Undecided is what a judge saw and could not tell or skipped; null is what is not. Columns that say nothing are left
+    out.
     """
     undecided_count = func.count(case((assignment.c.state.in_(UNDECIDED_STATES), 1))).label("undecided")
+    unsure_count = func.count(case((assignment.c.state == "unsure", 1))).label("unsure")
     names = item.c.id.label("item"), query.c.name.label("query"), doc.c.name.label("doc")
     rows = connection.execute(
-        select(*names, item.c.design, item.c.prob, item.c.extra, undecided_count)
+        select(*names, item.c.design, item.c.prob, item.c.extra, undecided_count, unsure_count)
         .select_from(named_items.outerjoin(assignment, assignment.c.item == item.c.id))
         .where(item.c.project == project.id, item.c.queue == "gold")
         .group_by(item.c.id, query.c.name, doc.c.name)
@@ -172,7 +175,13 @@ def load_gold_items(connection: Connection, project: Project) -> pl.DataFrame:
     )
     no_draw = dict.fromkeys(DRAW_COLUMNS)
     records = [
-        {**row._mapping, **no_draw, **json.loads(row.extra or "{}"), "undecided": row.undecided > 0} for row in rows
+        {
+            **row._mapping,
+            **no_draw,
+            **json.loads(row.extra or "{}"),
+            "undecided": (UNSURE_REASON if row.unsure else SKIPPED_REASON) if row.undecided else None,
+        }
+        for row in rows
     ]
     dtypes = {
         "item": pl.Int64,
@@ -181,7 +190,7 @@ def load_gold_items(connection: Connection, project: Project) -> pl.DataFrame:
         "design": pl.String,
         "prob": pl.Float64,
         **DRAW_COLUMNS,
-        "undecided": pl.Boolean,
+        "undecided": pl.String,
     }
     frame = pl.DataFrame([{name: record[name] for name in dtypes} for record in records], schema=dtypes)
     return frame.drop(name for name in ("design", "prob", *DRAW_COLUMNS) if frame[name].null_count() == frame.height)

@@ -133,6 +133,11 @@ def add_upload(connection: Connection, project: int, *, kind: str, name: str, co
     return int(connection.execute(insertion.returning(upload.c.id)).scalar_one())
 
 
+def delete_uploads(connection: Connection, project: int, *kinds: str) -> None:
+    """Forget the files of these kinds."""
+    connection.execute(delete(upload).where(upload.c.project == project, upload.c.kind.in_(kinds)))
+
+
 def load_uploads(connection: Connection, project: int) -> list[Upload]:
     """The files of a project, without what is in them, in the order in which they came."""
     rows = connection.execute(

@@ -74,10 +74,10 @@ class RealJudgeStudy:
 
         def draw() -> list[Intervals]:
             corrected = world.means(world.draw_sample(rng), level=self.level)
-            return [corrected, self._intervals(world.estimate_gold_only(world.draw_random_sample(budget, rng)))]
+            return [corrected, self.intervals(world.estimate_gold_only(world.draw_random_sample(budget, rng)))]
 
         methods = f"difference, {budget} labels by sample", f"gold alone, {budget} random labels"
-        return self._summarise(measure, self._repeat(world.truth, methods, draw, self.progress), against="gold alone")
+        return self.summarise(measure, self.repeat(world.truth, methods, draw, self.progress), against="gold alone")
 
     def differences(self, measure: str | Measure, *, budget: int, rng: np.random.Generator) -> list[MethodCoverage]:
         """Pairs of runs that share little: gold drawn from what they do not share, and at random.
@@ -107,9 +107,9 @@ class RealJudgeStudy:
         def draw_from_all() -> list[Intervals]:
             sample = full_world.draw_random_sample(budget, rng)
             estimates = full_world.estimate_corrected(sample), full_world.estimate_gold_only(sample)
-            return [self._intervals(_apply_contrasts(joint, contrasts)) for joint in estimates]
+            return [self.intervals(_apply_contrasts(joint, contrasts)) for joint in estimates]
 
-        of_all = self._repeat(contrasts @ full_world.truth, (corrected_all, gold_all), draw_from_all, lambda _: None)
+        of_all = self.repeat(contrasts @ full_world.truth, (corrected_all, gold_all), draw_from_all, lambda _: None)
         by_pair = []
         for a, b in pairs:
             pair = replace(self.collection, runs=[self.collection.runs[a], self.collection.runs[b]])
@@ -119,15 +119,15 @@ class RealJudgeStudy:
                 chosen = world.estimate_corrected(world.draw_sample(rng))
                 sample = world.draw_random_sample(budget, rng)
                 estimates = chosen, world.estimate_corrected(sample), world.estimate_gold_only(sample)
-                return [self._intervals(_apply_contrasts(joint, _PAIR_CONTRAST)) for joint in estimates]
+                return [self.intervals(_apply_contrasts(joint, _PAIR_CONTRAST)) for joint in estimates]
 
-            by_pair.append(self._repeat(_PAIR_CONTRAST @ world.truth, pair_methods, draw_from_pair, self.progress))
+            by_pair.append(self.repeat(_PAIR_CONTRAST @ world.truth, pair_methods, draw_from_pair, self.progress))
         tallies = {
             method: _CoverageTally.merge([tally[method] for tally in by_pair]) for method in pair_methods
         } | of_all
         # Gold alone comes last, that of all runs behind that of the two.
         tallies = {method: tallies[method] for method in (*pair_methods[:2], corrected_all, gold_random, gold_all)}
-        return self._summarise(f"{measure}, a − b", tallies, against=GOLD_FROM_ALL_RUNS)
+        return self.summarise(f"{measure}, a − b", tallies, against=GOLD_FROM_ALL_RUNS)
 
     def whole_queries(self, measure: str | Measure, *, queries: int, rng: np.random.Generator) -> list[MethodCoverage]:
         """A measure that is no sum over documents, from whole queries that gold judges."""
@@ -151,8 +151,8 @@ class RealJudgeStudy:
             ]
 
         methods = f"difference, {queries} whole queries", f"gold alone, {queries} whole queries"
-        tallies = self._repeat(gold_values.mean(axis=1), methods, draw, self.progress)
-        return self._summarise(measure, tallies, against="gold alone")
+        tallies = self.repeat(gold_values.mean(axis=1), methods, draw, self.progress)
+        return self.summarise(measure, tallies, against="gold alone")
 
     def published(self, measure: str | Measure, *, budget: int, rng: np.random.Generator) -> list[MethodCoverage]:
         """The published correction by accuracy rates from a random sample of the judged pool, with its own interval."""
@@ -179,16 +179,17 @@ class RealJudgeStudy:
 
         methods = (f"published, {budget} labels from the judged pool",)
         truth = gold_means(self.collection, self.bronze, measure)
-        return self._summarise(measure, self._repeat(truth, methods, draw, self.progress))
+        return self.summarise(measure, self.repeat(truth, methods, draw, self.progress))
 
     @property
     def _z(self) -> float:
         return normal_quantile((1 + self.level) / 2)
 
-    def _intervals(self, joint: JointEstimate) -> Intervals:
+    def intervals(self, joint: JointEstimate) -> Intervals:
+        """The values and half of each interval, as if errors were normal."""
         return joint.values, _half_widths(np.diag(joint.covariance), self._z)
 
-    def _repeat(
+    def repeat(
         self, truth: FloatArray, methods: Sequence[str], draw: Callable[[], Sequence[Intervals]], progress: Progress
     ) -> dict[str, _CoverageTally]:
         """Gold drawn again and again, and how often the intervals of each method hold the truth."""
@@ -199,7 +200,7 @@ class RealJudgeStudy:
             progress(1)
         return tallies
 
-    def _summarise(
+    def summarise(
         self, measure: str | Measure, tallies: Mapping[str, _CoverageTally], *, against: str = ""
     ) -> list[MethodCoverage]:
         """A row for each method; with `against`, widths are relative to the last, which is called so."""
@@ -279,14 +280,14 @@ class RealWorld:
 
     def draw_sample(self, rng: np.random.Generator) -> GoldSample:
         """Gold labels as `sample` draws them."""
-        return self._gold_sample(
+        return self.gold_sample(
             pivotal_sample(self.prob, self.pool.query, self.pool.similarity_key, rng), self.prob, True
         )
 
     def draw_random_sample(self, budget: int, rng: np.random.Generator) -> GoldSample:
         """As many drawn at random from all documents."""
         places = rng.permutation(len(self.pool))[:budget]
-        return self._gold_sample(places, np.full(len(self.pool), len(places) / len(self.pool)), False)
+        return self.gold_sample(places, np.full(len(self.pool), len(places) / len(self.pool)), False)
 
     def estimate_corrected(self, sample: GoldSample) -> JointEstimate:
         """The difference estimator."""
@@ -319,7 +320,8 @@ class RealWorld:
         """Gold alone."""
         return gold_only_means(self.pool, self.weights, sample, self.gains[sample.positions], population="these")
 
-    def _gold_sample(self, places: IntArray, prob: FloatArray, spread: bool) -> GoldSample:
+    def gold_sample(self, places: IntArray, prob: FloatArray, spread: bool = False) -> GoldSample:
+        """The gold labels of these documents; `spread` says that they were drawn evenly over the queries."""
         return GoldSample(positions=places, labels=self.labels[places], prob=prob[places], balanced=spread)
 
 

@@ -240,6 +240,7 @@ async def _render_gold_page(
         form=form,
         runs=[upload for upload in files if upload.kind == "run"],
         drawn_from=[upload for upload in files if upload.kind == "bronze"],
+        frames=[upload for upload in files if upload.kind == "frame"],
         **await context.read(load),
     )
 
