@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import polars as pl
 import pytest
 from sqlalchemy import Connection
 
@@ -130,6 +131,31 @@ def test_a_second_draw_continues_the_first_with_probabilities_for_both(
     assert answer["corrected"]["bm25"]["P@5"]["low"] <= true_precision("bm25")
 
 
+@pytest.mark.slow
+def test_a_run_that_comes_later_extends_the_draw(
+    store: Store, bronze: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    drawn(store, bronze, budget=12, measures=["P@2"])
+    expert = account(store, "expert")
+    judge_all(store, bronze, expert, right, queue="gold")
+    (frame,) = [one for one in load_project_uploads(store, bronze.id) if one.kind == "frame"]
+    before = pl.read_csv(read_upload_file(store, bronze.id, frame.id).content)
+    assert before["drawn"].sum() == 12
+    more = drawn(store, bronze, budget=8, measures=["P@5"])  # what a deeper cutoff shows is new, too
+    assert (more.documents, more.new) == (20, 8)
+    assert any("could not be drawn before: a stratum of their own" in note for note in more.notes)
+    judge_all(store, bronze, expert, right, queue="gold")
+    (frame,) = [one for one in load_project_uploads(store, bronze.id) if one.kind == "frame"]
+    after = read_upload_file(store, bronze.id, frame.id)
+    assert pl.read_csv(after.content).height > before.height
+    (tmp_path / after.name).write_bytes(after.content)
+    answer = evaluated(store, bronze, tmp_path, capsys, "-m", "P@5")
+    assert all(row["P@5"]["low"] <= true_precision(name) <= row["P@5"]["high"]
+               for name, row in answer["corrected"].items())  # fmt: skip
+    with store.transaction() as connection, pytest.raises(ConflictError):
+        withdraw_gold_draw(connection, bronze)
+
+
 def test_a_draw_that_is_not_judged_to_its_end_is_told_and_refused_by_the_command(
     store: Store, bronze: Project, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -156,6 +182,8 @@ def test_what_gold_cannot_decide_is_not_judged(store: Store, bronze: Project) ->
     with store.read() as connection:
         frame = load_gold_frame(connection, bronze, notes.append)
     assert (frame["label"] == -1).sum() == 1
+    assert frame.filter(pl.col("label") == -1)["reason"].to_list() == ["can't tell"]
+    assert frame["reason"].null_count() == 19
     assert notes == ["1 of 20 gold documents could not be decided: their label is −1, not judged"]
 
 
