@@ -50,7 +50,7 @@ class Story:
             write_table(run, folder / f"{run.name}.run")
         write_table(topics, folder / "topics.csv")
         write_table(documents, folder / "documents.jsonl")
-        unseen = [row for row in world.gold.frame.select("query", "doc", "label").iter_rows() if row[2] == 3]
+        unseen = [row for row in world.gold.frame.select("query", "doc", "label").iter_rows() if row[2] >= 2]
         lines = "".join(f"{query},{doc},{label}\n" for query, doc, label in unseen[-TRAPS:])
         (folder / "traps.csv").write_text("query,doc,label\n" + lines)
         self.runs = [str(folder / f"{run.name}.run") for run in world.runs]

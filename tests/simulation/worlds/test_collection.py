@@ -281,6 +281,11 @@ def test_everybody_meets_every_trap_and_those_who_look_pass_most() -> None:
     assert right[contrary] <= 1
 
 
+def test_a_world_with_few_relevant_documents_has_traps_too() -> None:
+    rng = np.random.default_rng(71)
+    assert simulate_voters(simulate_collection(rng=rng, queries=2), rng=rng).traps.frame.height == 5
+
+
 def test_one_voter_always_takes_the_left() -> None:
     made = voters(4)
     left = next(judge for judge, word in made.odd.items() if word == "always left")

@@ -335,7 +335,9 @@ def _all_pairs(graded: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
 
 def _clear_pairs(graded: pl.DataFrame, rng: np.random.Generator) -> pl.DataFrame:
     """A few pairs whose answer is plain, the better document first, with the columns of `_all_pairs`."""
-    high, low = graded.filter(pl.col("label") >= MIN_CLEAR_GRADE), graded.filter(pl.col("label") == 0)
+    # A small world may have no document of that grade.
+    clear_grade = pl.min_horizontal(pl.lit(MIN_CLEAR_GRADE), pl.col("label").max())
+    high, low = graded.filter(pl.col("label") >= clear_grade), graded.filter(pl.col("label") == 0)
     pairs = high.join(low, on="query", suffix="_other", maintain_order="left_right")
     chosen = pairs[rng.choice(pairs.height, CLEAR_PAIRS, replace=False)]
     return chosen.select("query", "doc", other="doc_other", margin=pl.col("label").cast(pl.Float64))
