@@ -116,7 +116,7 @@ def test_what_is_printed_is_for_people(here: Path, ringtrue) -> None:
         (("report", "--labels", "odd.csv"), 1, "--label-columns"),
         (("report", "--labels", "d/crowd.csv", "--label-columns", "label=stars"), 2, "--label-columns: no column"),
         (("report", *RUNS, "--judgments", "d/gold.qrels", "--label-where", "a=b"), 2, "are about --labels"),
-        (("report", "--labels", "d/gold.qrels"), 1, "d/gold.qrels: all 10,000 labels are by one judge"),
+        (("report", "--labels", "d/gold.qrels"), 1, "d/gold.qrels: all 20,000 labels are by one judge"),
         (("plot", "agreement", "--labels", "d/gold.qrels"), 1, "are by one judge"),
         (("report", *RUNS, "--judgments", "d/gold.qrels", "--truth", "twice.qrels"), 1, "twice.qrels: document"),
     ],

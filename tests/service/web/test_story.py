@@ -21,6 +21,7 @@ from sqlalchemy import text
 
 from browsers import comes_to, shows, take_picture, violations
 from ringtrue.evaluation.evaluate import evaluate
+from ringtrue.evaluation.inputs import pool
 from ringtrue.files import write_table
 from ringtrue.service.store import Store
 from ringtrue.simulation import simulate_collection, simulate_texts
@@ -40,7 +41,7 @@ class Story:
         self.server, self.browser, self.folder, self.database = server, browser, folder, database
         self.address = f"http://127.0.0.1:{server.port}"
         self.owned = False  # the owner has come in
-        world = simulate_collection(rng=np.random.default_rng(1), queries=2)
+        world = simulate_collection(rng=np.random.default_rng(0), queries=2)
         topics, documents = simulate_texts(world, rng=np.random.default_rng(1))
         self.labels = {(query, doc): label for query, doc, label in
                        world.gold.frame.select("query", "doc", "label").iter_rows()}  # fmt: skip
@@ -50,7 +51,9 @@ class Story:
             write_table(run, folder / f"{run.name}.run")
         write_table(topics, folder / "topics.csv")
         write_table(documents, folder / "documents.jsonl")
-        unseen = [row for row in world.gold.frame.select("query", "doc", "label").iter_rows() if row[2] == 3]
+        shown = pool(world.runs, depth=DEPTH)
+        unseen = [row for row in world.gold.frame.join(shown, on=["query", "doc"], how="anti", maintain_order="left")
+                  .select("query", "doc", "label").iter_rows() if row[2] >= 2]  # fmt: skip
         lines = "".join(f"{query},{doc},{label}\n" for query, doc, label in unseen[-TRAPS:])
         (folder / "traps.csv").write_text("query,doc,label\n" + lines)
         self.runs = [str(folder / f"{run.name}.run") for run in world.runs]

@@ -24,19 +24,19 @@ if TYPE_CHECKING:
     from ringtrue.stats.results import Estimate
     from ringtrue.tables import Judgments, Preferences, Run
 
-MEASURES = ("nDCG@10", "P(rel=2)@10")
-CORRECTED_MEASURE = "P(rel=2)@10"
-GOLD_BUDGET = 150
+MEASURE = "P(rel=2)@10"  # a sum over documents, which gold labels of single documents can correct
+MEASURES = ("nDCG@10", MEASURE)
+GOLD_BUDGET = 200
 VOTER_COUNT = 12
 README_NAME = "README.txt"
 README_TEXT = """Made by `ringtrue demo`, which overwrites these files when it is called again.
 
 keyword.run, neural.run, hybrid.run   what three simulated systems found: query Q0 doc rank score tag
 gold.qrels                            the true labels, 0 to 3: query judge doc label
-bronze.qrels                          what a cheap judge said, who is taken in by likeness of words
+bronze.qrels                          what a cheap judge said: a model's error rates, too kind where words overlap
 crowd.csv                             labels of the first ten by 24 people: query, doc, judge, label, time, seconds
 traps.csv                             documents among them whose label is plain: query, doc, label
-sample.csv                            150 documents that `ringtrue sample` drew, with their true labels: query, doc,
+sample.csv                            200 documents that `ringtrue sample` drew, with their true labels: query, doc,
                                       prob, stratum, design, drawn, label
 preferences.csv                       which of two documents 12 people prefer: query, left, right, judge, winner, trap
 traps.pref                            pairs among them with a plain answer: query doc doc winner
@@ -47,7 +47,7 @@ report.html                           all of it on one page (`ringtrue report`)
 
 @click.command("demo", cls=Command)
 @option("--folder", "Where to write the files.", default="ringtrue-demo")
-@option("--queries", "How many queries.", type=click.IntRange(2, 10_000), default=50)
+@option("--queries", "How many queries.", type=click.IntRange(2, 10_000), default=100)
 @option("--seed", "Another seed, another world.", type=click.IntRange(min=0), default=1)
 @option(
     "--report/--no-report", "Write the page too; it takes some seconds.", to="reports", default=True, show_default=False
@@ -57,8 +57,9 @@ def command(folder: str, queries: int, seed: int, reports: bool, form: OutputFor
     """See it work on data made on the spot.
 
     Simulates a small collection with known truth: three systems, a crowd of 24 people, a gold judge who is right and a
-    bronze judge who is cheap and wrong, as a model may be. Writes the files, evaluates the systems with either judge's
-    labels, corrects the bronze judge by a few gold labels, and shows all of it on one page.
+    cheap bronze judge who errs as often as a real model (UMBRELA with GPT-4 on TREC DL 2019), too kindly where words
+    overlap. Writes the files, evaluates the systems with either judge's labels, corrects the bronze judge by a few gold
+    labels, and shows all of it on one page.
     """
     from pathlib import Path
 
@@ -74,13 +75,13 @@ def command(folder: str, queries: int, seed: int, reports: bool, form: OutputFor
     crowd = simulate_crowd(world, rng=rng)
     # Drawn apart, so that the rest of the world stays as it is.
     gold_sample = sample(
-        world.runs, world.bronze, CORRECTED_MEASURE, budget=GOLD_BUDGET, rng=np.random.default_rng([seed, GOLD_BUDGET])
+        world.runs, world.bronze, MEASURE, budget=GOLD_BUDGET, rng=np.random.default_rng([seed, GOLD_BUDGET])
     )
     gold = gold_sample.frame.join(
         world.gold.frame.select("query", "doc", "label"), on=["query", "doc"], maintain_order="left"
     )
     voters = simulate_voters(world, rng=np.random.default_rng([seed, VOTER_COUNT]), judges=VOTER_COUNT)
-    corrected = correct(world.runs, world.bronze, gold, CORRECTED_MEASURE).corrected
+    correction = correct(world.runs, world.bronze, gold, MEASURE)
     directory = Path(folder)
     texts = simulate_texts(world, rng=np.random.default_rng([seed, queries]))
     files = _write_files(world, crowd, voters, gold, texts, directory)
@@ -89,23 +90,33 @@ def command(folder: str, queries: int, seed: int, reports: bool, form: OutputFor
         for judge, labels in (("bronze", world.bronze), ("gold", world.gold))
     }
     report_path, notes = _write_report(world, crowd, voters, gold, directory, seed) if reports else (None, [])
-    main_measure = MEASURES[0]
-    winners = {judge: max(runs, key=lambda run: runs[run][main_measure].value or 0) for judge, runs in means.items()}
-    winners["corrected"] = max(corrected, key=lambda run: corrected[run][CORRECTED_MEASURE].value or 0)
+    answers = {
+        "bronze": means["bronze"],
+        "gold alone": correction.gold_only,
+        "corrected": correction.corrected,
+        "gold": means["gold"],
+    }
+    estimates = {name: {run: by_measure[MEASURE] for run, by_measure in runs.items()} for name, runs in answers.items()}
+    winners = {
+        name: max(runs, key=lambda run: runs[run].value or 0)
+        for name, runs in estimates.items()
+        if name != "gold alone"
+    }
     payload = {
         "folder": folder,
         "files": files,
         "report": report_path,
         "winners": winners,
         **{judge: means_as_dict(runs) for judge, runs in means.items()},
-        "corrected": means_as_dict(corrected),
+        "corrected": means_as_dict(correction.corrected),
+        "gold_only": means_as_dict(correction.gold_only),
         "notes": notes,
     }
     if form == "table":
-        click.echo(f"Three systems, {queries} queries, two judges. The same results, judged twice, and corrected:\n")
-    emit(form, payload=payload, grid=_judge_means_grid(means, corrected))
+        click.echo(f"Three systems, {queries} queries; labels by a cheap judge, and {gold.height} by a trusted one:\n")
+    emit(form, payload=payload, grid=_estimates_grid(estimates))
     if form == "table":
-        click.echo(_describe_outcome(winners, directory, gold.height, report_path))
+        click.echo(_describe_outcome(winners, estimates, directory, gold.height, report_path))
     print_notes(notes)
 
 
@@ -159,7 +170,7 @@ def _write_report(
     inputs = ReportInputs(
         runs=tuple(world.runs),
         judgments=world.bronze,
-        measures=tuple(parse_all([CORRECTED_MEASURE, "DCG@10"])),
+        measures=tuple(parse_all([MEASURE, "DCG@10"])),
         gold=Judgments.of(gold),
         truth=world.gold,
         labels=crowd.labels,
@@ -180,34 +191,56 @@ def _write_report(
     return str(path), []
 
 
-def _judge_means_grid(
-    means: dict[str, dict[str, dict[str, Estimate]]], corrected: Mapping[str, Mapping[str, Estimate]]
-) -> Grid:
-    runs = list(means["gold"])
-    columns = {f"{name} {judge}": [means[judge][run][name] for run in runs] for name in MEASURES for judge in means}
-    columns = {**columns, "corrected": [corrected[run][CORRECTED_MEASURE] for run in runs]}
-    order = [*list(columns)[:-2], "corrected", list(columns)[-2]]
-    cells = [format_estimates(columns[name]) for name in order]
+def _estimates_grid(estimates: Mapping[str, Mapping[str, Estimate]]) -> Grid:
+    runs = list(estimates["gold"])
+    cells = [format_estimates([by_run[run] for run in runs]) for by_run in estimates.values()]
     rows = [[run, *row] for run, row in zip(runs, zip(*cells, strict=True), strict=True)]
-    return Grid(columns=["run", *order], rows=rows, caption="± half of the 95% interval over queries like these")
+    headings = {"bronze": "bronze says", "gold": "the truth"}
+    columns = ["run", *(headings.get(name, name) for name in estimates)]
+    return Grid(columns=columns, rows=rows, caption=f"{MEASURE}, ± half of the 95% interval over queries like these")
 
 
-def _describe_outcome(winners: dict[str, str], directory: Path, n_labels: int, report_path: str | None) -> str:
+def _width_ratios(corrected: Mapping[str, Estimate], gold_only: Mapping[str, Estimate]) -> list[float]:
+    """The width of each run's corrected interval divided by that from the gold labels alone, where both have one."""
+    ratios = []
+    for run, estimate in corrected.items():
+        half, half_alone = _half_width(estimate), _half_width(gold_only[run])
+        if half and half_alone:
+            ratios.append(half / half_alone)
+    return ratios
+
+
+def _half_width(estimate: Estimate) -> float | None:
+    return None if estimate.low is None or estimate.high is None else (estimate.high - estimate.low) / 2
+
+
+def _describe_outcome(
+    winners: Mapping[str, str],
+    estimates: Mapping[str, Mapping[str, Estimate]],
+    directory: Path,
+    n_labels: int,
+    report_path: str | None,
+) -> str:
     if winners["bronze"] == winners["gold"]:
         verdict = f"Both judges call '{winners['gold']}' the best."
     else:
         verdict = (
             f"The bronze judge calls '{winners['bronze']}' the best; by the true labels it is '{winners['gold']}'.\n"
-            f"The interval does not warn you: it knows the queries vary, not that the labels are wrong.\n"
-            f"Bronze labels corrected by {n_labels} gold ones call '{winners['corrected']}' the best by "
-            f"{CORRECTED_MEASURE}."
+            f"The interval does not warn you: it knows the queries vary, not that the labels\nare wrong. "
+            f"Corrected by {n_labels} gold labels, bronze calls '{winners['corrected']}' the best."
+        )
+    ratios = _width_ratios(estimates["corrected"], estimates["gold alone"])
+    if any(round(ratio, 2) != 1 for ratio in ratios):  # gold did not judge everything
+        narrowest, widest = min(ratios), max(ratios)
+        verdict += (
+            f"\nThe corrected intervals are {narrowest:.2f} to {widest:.2f} times as wide as by gold labels alone."
         )
     program = "ringtrue" if which("ringtrue") == sys.argv[0] else sys.argv[0]
     arguments_by_question = {
         "How good is each run?": f"evaluate {directory}/*.run --judgments {directory}/gold.qrels -m nDCG@10,AP,RR",
         "Is one really better?": f"compare {directory}/*.run --judgments {directory}/gold.qrels",
         "What would a perfect judge say?": f"evaluate {directory}/*.run --judgments {directory}/bronze.qrels "
-        f"--gold {directory}/sample.csv -m '{CORRECTED_MEASURE},DCG@10'",
+        f"--gold {directory}/sample.csv -m '{MEASURE},DCG@10'",
         "Does the judge change that?": f"stability {directory}/*.run --judgments {directory}/gold.qrels "
         f"--versus {directory}/bronze.qrels",
         "How far does the crowd agree?": f"agree {directory}/crowd.csv",
