@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 import polars as pl
@@ -22,9 +22,10 @@ from ringtrue.gold.correction.gold_sample import (
     drop_unjudged,
 )
 from ringtrue.gold.correction.pool import Pool, build_pool, is_linear
-from ringtrue.gold.designs import Design
+from ringtrue.gold.designs import Design, Population
 from ringtrue.gold.sampling.allocation import importance, neyman, pivotal_sample, require_budget
-from ringtrue.gold.sampling.forecast import WeightedMeasure, expected_half_widths, weigh_measure
+from ringtrue.gold.sampling.forecast import ExpectedSample, WeightedMeasure, forecast_documents, weigh_measure
+from ringtrue.gold.sampling.query_forecast import forecast_queries
 from ringtrue.stats.intervals import require_level
 from ringtrue.tables import Judgments, Run
 
@@ -35,7 +36,9 @@ MAX_DEVIATION = 4.0  # standard deviations: an earlier sample so far off was dra
 class GoldDraw:
     """Documents for the gold judge: `frame` has query, doc, prob, stratum, design and drawn; label where it is known.
 
-    `expected` is the half-width of the interval that each run and measure may hope for, for these queries.
+    `expected` is the half-width of the interval to expect, by run (with `compare`: difference of runs) and measure,
+    for the `population` asked about. Where gold's scale is not known and matters, it is the wider one, and
+    `expected_range` has both: for gold labels of 0 and 1, and for grades.
 
     Examples:
         >>> import ringtrue as rt
@@ -48,6 +51,8 @@ class GoldDraw:
     frame: pl.DataFrame
     design: Design
     expected: dict[str, dict[str, float]]
+    expected_range: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)
+    population: Population = "like-these"
     notes: tuple[str, ...] = ()
 
 
@@ -59,6 +64,8 @@ def sample(
     budget: int,
     compare: bool = False,
     already: object = None,
+    gold_top: int | None = None,
+    population: Population = "like-these",
     level: float = 0.95,
     rng: np.random.Generator | None = None,
 ) -> GoldDraw:
@@ -69,6 +76,9 @@ def sample(
     what all have at the same rank is then never drawn, and a column drawn_for says so. `already` has the gold labels of
     an earlier draw: they teach how sure each bronze label is, and stay in the answer, with probabilities that hold for
     both draws together.
+
+    The forecast is for intervals about `population`, and needs to know how far gold's labels go for measures that count
+    grades: `gold_top` is the highest of them. Where it is not given, earlier labels tell, or a range is.
 
     Examples:
         >>> run = {f"q{i}": {"a": 2.0, "b": 1.0} for i in range(20)}
@@ -92,7 +102,7 @@ def sample(
         earlier, sample_notes = build_gold_sample(earlier_gold, "pool_stratified", pool)
         notes += [*gold_notes, *sample_notes]
         _require_same_purpose(comparison_measures(earlier_gold), parsed_measures, compare)
-    parts = [weigh_measure(measure, pool, earlier) for measure in parsed_measures]
+    parts = [weigh_measure(measure, pool, earlier, gold_top=gold_top) for measure in parsed_measures]
     if earlier is not None:
         _require_same_pool(parts, earlier, pool, compare=compare)
     prob = inclusion_probabilities(parts, budget, compare=compare, earlier=earlier)
@@ -102,13 +112,25 @@ def sample(
     drawn = pivotal_sample(prob, pool.query, pool.similarity_key, rng)
     if len(drawn) < budget:
         notes.append(f"{budget:,} documents were asked for, and only {len(drawn):,} are left to draw: all of them")
+    forecast = forecast_documents(
+        pool,
+        parsed_measures,
+        ExpectedSample.of(prob, earlier, earlier_share),
+        earlier,
+        gold_top=gold_top,
+        population=population,
+        level=level,
+        compare=compare,
+    )
     return GoldDraw(
         frame=_draw_frame(pool, drawn, prob[drawn] / (1 - earlier_share), earlier, earlier_share).with_columns(
             *_purpose_columns(parsed_measures, compare)
         ),
         design="pool_stratified",
-        expected=expected_half_widths(pool, parts, prob, earlier, earlier_share, level, compare=compare),
-        notes=tuple(notes),
+        expected=forecast.expected,
+        expected_range=forecast.ranges,
+        population=population,
+        notes=(*notes, *forecast.notes),
     )
 
 
@@ -119,12 +141,16 @@ def sample_queries(
     *,
     queries: int,
     already: object = None,
+    gold_top: int | None = None,
+    population: Population = "like-these",
+    level: float = 0.95,
     rng: np.random.Generator | None = None,
 ) -> GoldDraw:
     """Which whole queries should the gold judge see, for measures such as nDCG that look at all of a query at once?
 
     Every query is as probable as any other. Of each that is drawn, gold should judge what the bronze judge did, and
-    what the runs show.
+    what the runs show. The half-widths to expect are those of gold alone: bronze makes them narrower, by how much only
+    gold can tell; with `already`, the queries that it has judged do.
 
     Examples:
         >>> run = {f"q{i}": {"a": 2.0, "b": 1.0} for i in range(20)}
@@ -133,6 +159,7 @@ def sample_queries(
         >>> draw.frame["query"].n_unique(), sorted(draw.frame["doc"].unique()), draw.frame["prob"][0]
         (5, ['a', 'b', 'c'], 0.25)
     """
+    require_level(level)
     rng = rng or np.random.default_rng(0)
     runs, bronze = list(iterate_runs(runs)), Judgments.of(bronze)
     parsed_measures = parse_all([measures] if isinstance(measures, str | Measure) else measures)
@@ -169,7 +196,25 @@ def sample_queries(
             "query", "doc", prob=pl.lit(prob), stratum="query", design=pl.lit("whole_queries"), label="label"
         )
         frame = pl.concat([labelled, frame.with_columns(label=pl.lit(None, dtype=pl.Int32))])
-    return GoldDraw(frame=frame.with_columns(_drawn_column()), design="whole_queries", expected={}, notes=tuple(notes))
+    forecast = forecast_queries(
+        runs,
+        bronze,
+        parsed_measures,
+        len(judged_queries) + len(chosen),
+        None if earlier_gold is None else Judgments(earlier_gold),
+        depth=depth,
+        gold_top=gold_top,
+        population=population,
+        level=level,
+    )
+    return GoldDraw(
+        frame=frame.with_columns(_drawn_column()),
+        design="whole_queries",
+        expected=forecast.expected,
+        expected_range=forecast.ranges,
+        population=population,
+        notes=(*notes, *forecast.notes),
+    )
 
 
 def inclusion_probabilities(
