@@ -36,7 +36,8 @@ HalfWidths = dict[str, dict[str, float]]
 class WeightedMeasure:
     """One measure of the runs: what each document adds, and how far gold is expected from its prediction.
 
-    `gain_sd` is the standard deviation of gold's gains if all are equally common. `predicted` has the gain of every
+    `gain_sd` is the standard deviation of gold's gains: of all of them equally common, held back by which it is what
+    earlier labels show, where there are some. `predicted` has the gain of every
     document as earlier gold labels predict it, None where there are none.
     """
 
@@ -111,11 +112,13 @@ def weigh_measure(
     assumed_by_level = np.full(len(pool.levels), OTHER_LABEL_SD * gain_sd)
     assumed_by_level[pool.level] = assumed_sd
     learned_sd = np.sqrt((squares + PRIOR_LABELS * assumed_by_level**2) / (label_counts + PRIOR_LABELS))
+    worth = np.asarray(weights.sum(axis=0)).ravel()[earlier.positions] / earlier.prob
+    gain_variance = np.average((gains - np.average(gains, weights=worth)) ** 2, weights=worth) if worth.any() else 0.0
     return WeightedMeasure(
         measure=linear_measure,
         weights=weights,
         residual_sd=learned_sd[pool.level],
-        gain_sd=gain_sd,
+        gain_sd=float(np.sqrt((len(gains) * gain_variance + PRIOR_LABELS * gain_sd**2) / (len(gains) + PRIOR_LABELS))),
         predicted=fit.predict(predictors, gains),
     )
 
@@ -281,16 +284,15 @@ def prediction_variance(pool: Pool, count: FloatArray, residual_variance: FloatA
 def between_queries(pool: Pool, part: WeightedMeasure, rows: csr_array) -> FloatArray:
     """How far the mean of as many other queries may lie off by gold: Q/(Q−1) Σ_q (T_q − T̄)².
 
-    By bronze labels, stretched so that they vary as much among the runs' documents as equally common gold gains do;
-    where gold has labels, by what these predict, and the residuals. No less than if the documents of a query had
-    nothing in common.
+    By bronze labels, stretched so that they vary as much among the runs' documents as gold gains do. No less than if
+    the documents of a query had nothing in common; nor, where gold has labels, than what these predict, and residuals.
     """
-    if part.predicted is not None:
-        residuals: FloatArray = (rows * rows) @ part.residual_sd**2
-        return _spread_over_queries(pool, rows, part.predicted) + residuals
     stretched = bronze_gains(part.measure.measure, pool) * bronze_stretch(part, pool)
     independent: FloatArray = (rows * rows) @ np.full(len(pool), part.gain_sd**2)
     spread: FloatArray = np.maximum(_spread_over_queries(pool, rows, stretched), independent)
+    if part.predicted is not None:
+        residuals: FloatArray = (rows * rows) @ part.residual_sd**2
+        spread = np.maximum(spread, _spread_over_queries(pool, rows, part.predicted) + residuals)
     return spread
 
 
