@@ -19,6 +19,7 @@ from ringtrue.gold.correction.post_stratified import post_stratified_errors
 from ringtrue.gold.correction.query_estimator import correct_by_query
 from ringtrue.gold.correction.rate_inversion import inversion_variance, invert_rates
 from ringtrue.gold.correction.results import JointEstimate
+from ringtrue.gold.designs import Population
 from ringtrue.gold.sampling.allocation import pivotal_sample
 from ringtrue.gold.sampling.forecast import weigh_measure
 from ringtrue.gold.sampling.sample import inclusion_probabilities
@@ -288,7 +289,7 @@ class RealWorld:
         places = rng.permutation(len(self.pool))[:budget]
         return self._gold_sample(places, np.full(len(self.pool), len(places) / len(self.pool)), False)
 
-    def estimate_corrected(self, sample: GoldSample) -> JointEstimate:
+    def estimate_corrected(self, sample: GoldSample, *, population: Population = "these") -> JointEstimate:
         """The difference estimator."""
         return correct_means(
             self.pool,
@@ -296,23 +297,24 @@ class RealWorld:
             self.weights,
             sample,
             self.gains[sample.positions],
-            population="these",
+            population=population,
             gain_range=self.gain_range,
         )
 
-    def means(self, sample: GoldSample, *, level: float) -> tuple[FloatArray, FloatArray]:
+    def means(self, sample: GoldSample, *, level: float, population: Population = "these") -> Intervals:
         """The mean of each run and half of its interval, as `correct` has them."""
-        joint = self.estimate_corrected(sample)
+        joint = self.estimate_corrected(sample, population=population)
         errors = np.sqrt(np.maximum(np.diag(joint.covariance), 0))
-        quantile = np.full(len(errors), normal_quantile((1 + level) / 2))
+        t = t_quantile((1 + level) / 2, len(self.pool.queries) - 1)
+        quantile = np.full(len(errors), normal_quantile((1 + level) / 2) if population == "these" else t)
         if self.measure.name == "P":
             called = np.array(self.pool.levels)[self.pool.level] >= min(self.measure.rel, max(self.pool.levels))
             by_label = post_stratified_errors(
-                self.pool, self.weights, sample, sample.labels >= self.measure.rel, called, population="these"
+                self.pool, self.weights, sample, sample.labels >= self.measure.rel, called, population=population
             )
             for run, error in by_label.items():
                 errors[run] = max(error, errors[run])
-                quantile[run] = t_quantile((1 + level) / 2, len(self.pool.queries) - 1)
+                quantile[run] = t
         return joint.values, quantile * errors
 
     def estimate_gold_only(self, sample: GoldSample) -> JointEstimate:
