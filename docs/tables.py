@@ -274,7 +274,7 @@ def queries(study: Study) -> str:
 
 def forecasts(study: Study) -> str:
     """How wide intervals came, relative to what was forecast, for each number of labels."""
-    labels = sorted({row["labels"] for row in study["forecast"]})
+    labels = sorted({row["labels"] for row in study["forecast"] if row["measure"] != NDCG})
     found = {
         (row["collection"], row["judge"], row["measure"], row["population"], row["labels"]): f"{row['ratio']:.2f}"
         for row in study["forecast"]
@@ -288,6 +288,18 @@ def forecasts(study: Study) -> str:
         cells = [found[where, judge, *setting, count] for setting in settings for count in labels]
         rows.append([f"{where}, {judge}", *cells])
     return table(columns, rows) + _drawn(study, "forecast")
+
+
+def query_forecasts(study: Study) -> str:
+    """The same for whole queries."""
+    rows = [row for row in study["forecast"] if row["measure"] == NDCG]
+    columns = ["data and judge", f"{NDCG}, these: {rows[0]['labels']} queries", "like these"]
+    found = {(row["collection"], row["judge"], row["population"]): f"{row['ratio']:.2f}" for row in rows}
+    lines = [
+        [f"{where}, {judge}", *(found[where, judge, population] for population in ("these", "like-these"))]
+        for where, judge in _judges(study, "forecast")
+    ]
+    return table(columns, lines) + _drawn(study, "forecast")
 
 
 def rates(study: Study) -> str:
@@ -421,6 +433,7 @@ OF_STUDIES: dict[str, tuple[str, Callable[[Study], str]]] = {
     "differences": ("real", differences),
     "queries": ("real", queries),
     "forecasts": ("real", forecasts),
+    "query-forecasts": ("real", query_forecasts),
     "rates": ("rates", rates),
     "simulated-methods": ("preferences", simulated_methods),
     "simulated-designs": ("preferences", simulated_designs),

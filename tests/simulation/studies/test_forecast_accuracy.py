@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ringtrue.simulation.studies.forecast_accuracy import compare_forecasts
+from ringtrue.simulation.studies.forecast_accuracy import compare_forecasts, compare_query_forecasts
 from simulation.studies.test_real_judges import DCG, GOOD, PRECISION, WEAK, judged, real, small, study
 
 
@@ -30,6 +30,17 @@ def test_where_gold_judges_everything_no_interval_was_promised_a_width() -> None
     collection, bronze = small(queries=5, docs=12)
     these, _ = compare_forecasts(study(collection, bronze, draws=3), "P@5", budgets=[500], rng=np.random.default_rng(1))
     assert (these.forecast, these.ratio, these.draws) == (0, None, 1)
+
+
+def test_whole_queries_have_a_line_for_each_population() -> None:
+    collection, bronze = small(wrong=0.1)
+    found = compare_query_forecasts(
+        study(collection, bronze, draws=40), "nDCG@5", queries=15, rng=np.random.default_rng(1)
+    )
+    assert [(one.labels, one.unit, one.population, one.draws) for one in found] == [
+        (15, "query", "these", 4), (15, "query", "like-these", 4),
+    ]  # fmt: skip
+    assert all(one.ratio is not None and 0.5 < one.ratio < 1.5 for one in found)
 
 
 @pytest.mark.real

@@ -95,7 +95,7 @@ def _study_one_judge(
 ) -> tuple[list[MethodCoverage], list[ForecastAccuracy]]:
     import numpy as np
 
-    from ringtrue.simulation.studies.forecast_accuracy import compare_forecasts
+    from ringtrue.simulation.studies.forecast_accuracy import compare_forecasts, compare_query_forecasts
     from ringtrue.simulation.studies.real_judges import RealJudgeStudy
 
     k = parameters.int_setting("k")
@@ -110,7 +110,7 @@ def _study_one_judge(
         progress=progress,
     )
     # Each judge has draws of its own, whichever others there are.
-    rngs = iter(np.random.default_rng([parameters.seed, index]).spawn(8))
+    rngs = iter(np.random.default_rng([parameters.seed, index]).spawn(9))
     coverages: list[MethodCoverage] = []
     for measure in (precision, dcg):
         coverages += study.means(measure, budget=labels, rng=next(rngs))
@@ -124,6 +124,8 @@ def _study_one_judge(
         for measure in (precision, dcg)
         for accuracy in compare_forecasts(study, measure, budgets=budgets, rng=next(rngs))
     ]
+    queries = parameters.int_setting("queries")
+    accuracies += compare_query_forecasts(study, ndcg, queries=queries, rng=next(rngs))
     return coverages, accuracies
 
 
@@ -204,7 +206,7 @@ def _forecast_grid(rows: Sequence[tuple[str, ForecastAccuracy]]) -> Grid:
                 accuracy.judge,
                 accuracy.measure,
                 accuracy.population,
-                str(accuracy.labels),
+                str(accuracy.labels) if accuracy.unit == "document" else f"{accuracy.labels} queries",
                 f"{accuracy.forecast:.3f}",
                 f"{accuracy.achieved:.3f}",
                 "–" if accuracy.ratio is None else f"{accuracy.ratio:.2f}",

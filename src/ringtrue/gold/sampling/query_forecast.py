@@ -45,8 +45,8 @@ def forecast_queries(
 
     with G the variance of a run's values over queries and S that of what bronze leaves of it. Nothing is known of how
     well bronze tells good queries from bad ones: S = G, which is gold alone, and G is the variance of the bronze
-    values, which is rough: a judge who finds all queries alike makes it too small. From earlier gold queries both are learned,
-    held back by what is assumed: S = G − 2λC + λ²B with their (co)variances C and B, and λ the slope of
+    values, which is rough: a judge who finds all queries alike makes it too small. From earlier gold queries both are
+    learned, held back by what is assumed: S = G − 2λC + λ²B with their (co)variances C and B, and λ the slope of
     `correct_by_query`. Student's t with n − 1.
     """
     pool = build_pool(runs, bronze, depth=depth)

@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from ringtrue.evaluation.measures import Measure, parse
+from ringtrue.gold.correction.query_estimator import correct_by_query
 from ringtrue.gold.designs import Population
 from ringtrue.gold.sampling.forecast import ExpectedSample, forecast_documents
-from ringtrue.simulation.studies.real_judges import RealJudgeStudy, build_world
+from ringtrue.gold.sampling.query_forecast import forecast_queries
+from ringtrue.simulation.studies.real_judges import MAX_DEPTH, RealJudgeStudy, build_world
+from ringtrue.stats.intervals import t_quantile
 
 POPULATIONS: tuple[Population, ...] = ("these", "like-these")
 DRAW_SHARE = 10  # one draw of so many: how wide intervals are is known sooner than how often they hold
@@ -18,14 +22,16 @@ DRAW_SHARE = 10  # one draw of so many: how wide intervals are is known sooner t
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ForecastAccuracy:
-    """Half-widths from so many gold labels, on average over draws and runs, and those that were forecast.
+    """Half-widths from so much gold, on average over draws and runs, and those that were forecast.
 
+    `labels` counts gold labels, or the queries that gold judged whole, where that is the `unit`.
     `ratio` is achieved/forecast: above 1, intervals are wider than was promised.
     """
 
     judge: str
     measure: str
     labels: int
+    unit: Literal["document", "query"] = "document"
     population: Population
     draws: int
     runs: int
@@ -74,4 +80,43 @@ def compare_forecasts(
                     achieved=float(np.mean(half_widths)),
                 )
             )
+    return accuracies
+
+
+def compare_query_forecasts(
+    study: RealJudgeStudy, measure: str | Measure, *, queries: int, rng: np.random.Generator
+) -> list[ForecastAccuracy]:
+    """Whole queries drawn at random, for each population. One draw for ten of the study."""
+    measure = parse(measure)
+    draws = max(1, study.draws // DRAW_SHARE)
+    bronze, gold = study.values_by_query(measure, more_than=queries)
+    drawn = [rng.permutation(gold.shape[1])[:queries] for _ in range(draws)]
+    accuracies = []
+    for population in POPULATIONS:
+        forecast = forecast_queries(
+            study.collection.runs,
+            study.bronze,
+            [measure],
+            queries,
+            depth=measure.reach or MAX_DEPTH,
+            population=population,
+            level=study.level,
+        )
+        variances = [
+            correct_by_query(bronze, gold[:, places], places, population=population).variances for places in drawn
+        ]
+        t = t_quantile((1 + study.level) / 2, max(queries - 1, 1))
+        accuracies.append(
+            ForecastAccuracy(
+                judge=study.judge,
+                measure=str(measure),
+                labels=queries,
+                unit="query",
+                population=population,
+                draws=draws,
+                runs=len(bronze),
+                forecast=float(np.mean([row[str(measure)] for row in forecast.expected.values()] or [0.0])),
+                achieved=float(np.mean(t * np.sqrt(variances))),
+            )
+        )
     return accuracies

@@ -132,15 +132,7 @@ class RealJudgeStudy:
 
     def whole_queries(self, measure: str | Measure, *, queries: int, rng: np.random.Generator) -> list[MethodCoverage]:
         """A measure that is no sum over documents, from whole queries that gold judges."""
-        by_bronze, by_gold = (
-            evaluate(self.collection.runs, labels, measure).cube() for labels in (self.bronze, self.collection.gold)
-        )
-        gold_place = {query: place for place, query in enumerate(by_gold.queries)}
-        order = [gold_place[query] for query in by_bronze.queries if query in gold_place]
-        shared_places = [place for place, query in enumerate(by_bronze.queries) if query in gold_place]
-        bronze_values, gold_values = by_bronze.values[0][:, shared_places], by_gold.values[0][:, order]
-        if gold_values.shape[1] <= queries:
-            raise InputError(f"{queries} queries were to be drawn, and the collection has only {gold_values.shape[1]}")
+        bronze_values, gold_values = self.values_by_query(measure, more_than=queries)
 
         def draw() -> list[Intervals]:
             places = rng.permutation(gold_values.shape[1])[:queries]
@@ -154,6 +146,18 @@ class RealJudgeStudy:
         methods = f"difference, {queries} whole queries", f"gold alone, {queries} whole queries"
         tallies = self._repeat(gold_values.mean(axis=1), methods, draw, self.progress)
         return self._summarise(measure, tallies, against="gold alone")
+
+    def values_by_query(self, measure: str | Measure, *, more_than: int) -> tuple[FloatArray, FloatArray]:
+        """The measure by bronze and by gold (runs × queries), for the queries that both have judged."""
+        by_bronze, by_gold = (
+            evaluate(self.collection.runs, labels, measure).cube() for labels in (self.bronze, self.collection.gold)
+        )
+        gold_place = {query: place for place, query in enumerate(by_gold.queries)}
+        order = [gold_place[query] for query in by_bronze.queries if query in gold_place]
+        if len(order) <= more_than:
+            raise InputError(f"{more_than} queries were to be drawn, and the collection has only {len(order)}")
+        shared_places = [place for place, query in enumerate(by_bronze.queries) if query in gold_place]
+        return by_bronze.values[0][:, shared_places], by_gold.values[0][:, order]
 
     def published(self, measure: str | Measure, *, budget: int, rng: np.random.Generator) -> list[MethodCoverage]:
         """The published correction by accuracy rates from a random sample of the judged pool, with its own interval."""
