@@ -272,6 +272,36 @@ def queries(study: Study) -> str:
     return _held(study, (NDCG,), "difference", "run")
 
 
+def forecasts(study: Study) -> str:
+    """How wide intervals came, relative to what was forecast, for each number of labels."""
+    labels = sorted({row["labels"] for row in study["forecast"] if row["measure"] != NDCG})
+    found = {
+        (row["collection"], row["judge"], row["measure"], row["population"], row["labels"]): f"{row['ratio']:.2f}"
+        for row in study["forecast"]
+    }
+    columns, rows = ["data and judge"], []
+    settings = [(measure, population) for population in ("these", "like-these") for measure in (PRECISION, DCG)]
+    for measure, population in settings:
+        first = f"{measure}, {population.replace('-', ' ')}: {labels[0]}"
+        columns += [first, *(str(count) for count in labels[1:])]
+    for where, judge in _judges(study, "forecast"):
+        cells = [found[where, judge, *setting, count] for setting in settings for count in labels]
+        rows.append([f"{where}, {judge}", *cells])
+    return table(columns, rows) + _drawn(study, "forecast")
+
+
+def query_forecasts(study: Study) -> str:
+    """The same for whole queries."""
+    rows = [row for row in study["forecast"] if row["measure"] == NDCG]
+    columns = ["data and judge", f"{NDCG}, these: {rows[0]['labels']} queries", "like these"]
+    found = {(row["collection"], row["judge"], row["population"]): f"{row['ratio']:.2f}" for row in rows}
+    lines = [
+        [f"{where}, {judge}", *(found[where, judge, population] for population in ("these", "like-these"))]
+        for where, judge in _judges(study, "forecast")
+    ]
+    return table(columns, lines) + _drawn(study, "forecast")
+
+
 def rates(study: Study) -> str:
     """Intervals of scores corrected by a judge's rates."""
     names = {"fieller": "Fieller's, adjusted", "wald": "Wald, as published", "bootstrap": "Algorithm 1, as published"}
@@ -320,9 +350,9 @@ def simulated_intervals(study: Study) -> str:
     return table(["votes and interval", "held", "best tenth", "width", "promised"], rows)
 
 
-def _judges(study: Study) -> list[tuple[str, str]]:
+def _judges(study: Study, part: str = "rows") -> list[tuple[str, str]]:
     """Collections and judges, the best judge first."""
-    there = dict.fromkeys((row["collection"], row["judge"]) for row in study["rows"])
+    there = dict.fromkeys((row["collection"], row["judge"]) for row in study[part])
     return sorted(there, key=lambda one: (one[0], JUDGES.index(one[1]) if one[1] in JUDGES else len(JUDGES)))
 
 
@@ -347,8 +377,8 @@ def _held(study: Study, measures: Iterable[str], method: str, of: str, *, beside
     return table(columns, rows) + _drawn(study)
 
 
-def _drawn(study: Study) -> str:
-    return f"\n\n({max(row['draws'] for row in study['rows']):,} draws for each line.)"
+def _drawn(study: Study, part: str = "rows") -> str:
+    return f"\n\n({max(row['draws'] for row in study[part]):,} draws for each line.)"
 
 
 def _share(row: Mapping[str, Any], name: str) -> str:
@@ -402,6 +432,8 @@ OF_STUDIES: dict[str, tuple[str, Callable[[Study], str]]] = {
     "means": ("real", means),
     "differences": ("real", differences),
     "queries": ("real", queries),
+    "forecasts": ("real", forecasts),
+    "query-forecasts": ("real", query_forecasts),
     "rates": ("rates", rates),
     "simulated-methods": ("preferences", simulated_methods),
     "simulated-designs": ("preferences", simulated_designs),

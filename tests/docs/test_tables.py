@@ -122,6 +122,8 @@ def test_the_page_on_correction_has_what_a_short_run_of_the_study_gives_within_c
                     # Runs share their gold labels: their mean coverage varies at most as that of one run does.
                     chance = 100 * np.sqrt(max(old / 100 * (1 - old / 100), 0.02) / draws)
                     assert abs(new - old) <= 4 * chance, f"{title}: {judge}, {column}"
+                elif title.endswith("forecasts"):  # a tenth of the draws
+                    assert new == pytest.approx(old, rel=0.35), f"{title}: {judge}, {column}"
                 elif column in ("width", "of the two"):
                     # Gold alone on few labels of two runs: the width in four draws says little about that in 2,000.
                     room = 0.08 if title == "differences" else 0.03
@@ -145,6 +147,10 @@ def test_what_is_said_of_the_study_is_in_its_tables() -> None:
     assert f"{widths[0]} of the width in dl19, {widths[1]} in dl21" in page
     assert f"| {shares} with the labels of four models" in readme
     assert f"at {widths[2]} of the width of gold alone" in readme
+    low, high = ends("forecasts", "")
+    assert f"what came was {low:.2f} to {high:.2f} times as wide as forecast" in " ".join(
+        (DOCS / "how-to/draw-gold-labels.md").read_text().split()
+    )
     low, high = ends("published", "published: held", "dl19")
     assert f"the published correction by accuracy rates: {low:.1f} to {high:.1f}% on one of the two" in readme
 

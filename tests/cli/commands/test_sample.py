@@ -46,7 +46,8 @@ def filled(path: str, name: str) -> str:
 
 
 def test_json_has_every_key_of_the_contract(shelf: Path, ringtrue) -> None:
-    answer = ringtrue(*WORDS, "--budget", "40", "--for", "P@5,DCG@5", "-o", "out.csv", "--json")
+    answer = ringtrue(*WORDS, "--budget", "40", "--for", "P@5,DCG@5", "--gold-top", "2", "-o", "out.csv",
+                      "--json")  # fmt: skip
     assert (answer.code, answer.err) == (0, "")
     found = answer.json
     assert [key for key in (*CONTRACT, "to_judge", "file", "seed", "notes") if key not in found] == []
@@ -56,6 +57,33 @@ def test_json_has_every_key_of_the_contract(shelf: Path, ringtrue) -> None:
         "a": ["P@5", "DCG@5"], "b": ["P@5", "DCG@5"],
     }  # fmt: skip
     assert all(0 < half < 1 for half in (row["P@5"] for row in found["expected_half_width"].values()))
+    assert (found["population"], found["expected_range"]) == ("like-these", {})
+
+
+def test_where_golds_scale_is_not_known_a_range_is_told_for_measures_that_count_grades(shelf: Path, ringtrue) -> None:
+    words = *WORDS, "--budget", "40", "--for", "P@5,DCG@5", "-o", "out.csv"
+    answer = ringtrue(*words, "--json")
+    low, high = answer.json["expected_range"]["a"]["DCG@5"]
+    assert 0 < low < high == answer.json["expected_half_width"]["a"]["DCG@5"]
+    assert list(answer.json["expected_range"]["a"]) == ["DCG@5"]
+    assert "how wide the interval of DCG@5 will be depends on gold's labels" in answer.err
+    for top, expected in (("1", low), ("3", high)):
+        found = ringtrue(*words, "--gold-top", top, "--json").json
+        assert (found["expected_half_width"]["a"]["DCG@5"], found["expected_range"]) == (pytest.approx(expected), {})
+    assert f"±{low:.3f} to {high:.3f}" in ringtrue(*words).out
+    rows = list(csv.DictReader(io.StringIO(ringtrue(*words, "--format", "csv").out)))
+    assert [float(rows[1][name]) for name in ("lowest", "expected_half_width")] == [low, high]
+    refused = ringtrue(*words[:-4], "--for", "P(rel=2)@5", "--gold-top", "1", "-o", "out.csv")
+    assert (refused.code, refused.out) == (2, "")
+    assert "the highest gold label is said to be 1, and P(rel=2)@5 counts from 2 on" in refused.err
+
+
+def test_the_forecast_is_for_the_population_asked_about(shelf: Path, ringtrue) -> None:
+    words = *WORDS, "--budget", "40", "--for", "P@5", "-o", "out.csv"
+    these, like_these = (ringtrue(*words, "--population", name, "--json").json for name in ("these", "like-these"))
+    assert (these["population"], like_these["population"]) == ("these", "like-these")
+    assert 0 < these["expected_half_width"]["a"]["P@5"] < like_these["expected_half_width"]["a"]["P@5"]
+    assert "for these queries (--population these)" in ringtrue(*words, "--population", "these").out
 
 
 def test_the_file_has_documents_that_the_runs_show_each_with_its_probability(shelf: Path, ringtrue) -> None:
@@ -73,9 +101,8 @@ def test_the_file_has_documents_that_the_runs_show_each_with_its_probability(she
 
 
 def test_the_half_width_told_before_gold_has_said_a_word_is_of_the_right_order(shelf: Path, ringtrue) -> None:
-    expected = ringtrue(*WORDS, "--budget", "80", "--for", "P@5", "-o", "out.csv", "--json").json[
-        "expected_half_width"
-    ]["a"]["P@5"]  # fmt: skip
+    expected = ringtrue(*WORDS, "--budget", "80", "--for", "P@5", "--population", "these", "-o", "out.csv", "--json")
+    expected = expected.json["expected_half_width"]["a"]["P@5"]
     gold = filled("out.csv", "gold.csv")
     one = ringtrue("evaluate", "a.run", "b.run", "--judgments", "j.qrels", "--gold", gold, "-m", "P@5", "--population",
                    "these", "--json").json["corrected"]["a"]["P@5"]  # fmt: skip
@@ -102,7 +129,7 @@ def test_the_table_says_what_comes_next(shelf: Path, ringtrue) -> None:
     assert lines[4] == "out.frame.csv lists all that could be drawn: keep it beside out.csv"
     assert lines[6].split() == ["P@5", "DCG@5"]
     assert lines[8].startswith("a  ±0.")
-    assert lines[-1].startswith("half of the 95% interval to expect, for these queries")
+    assert lines[-1].startswith("half of the 95% interval to expect, for queries like these (--population like-these)")
     assert [line for line in lines if line != line.rstrip()] == []
 
 
@@ -114,7 +141,7 @@ def test_csv_and_markdown(shelf: Path, ringtrue) -> None:
     assert float(rows[1]["expected_half_width"]) == expected
     assert ringtrue(*words, "markdown").out.startswith("| documents | queries | design | file |")
     whole = ringtrue(*WORDS, "--queries", "10", "-o", "out.csv", "--format", "csv").out.splitlines()
-    assert whole == ["design,documents,to_judge,queries,file", "whole_queries,90,90,10,out.csv"]
+    assert whole[0] == "run,measure,expected_half_width,lowest"
 
 
 def test_many_runs_are_cut_in_the_table_and_counted(shelf: Path, ringtrue) -> None:
@@ -162,7 +189,8 @@ def test_only_what_the_runs_do_not_share_is_drawn_for_a_comparison(shelf: Path, 
 
 
 def test_a_budget_for_everything_draws_everything(shelf: Path, ringtrue) -> None:
-    answer = ringtrue(*WORDS, "--budget", "500", "--for", "P@5", "-o", "out.csv", "--json")
+    answer = ringtrue(*WORDS, "--budget", "500", "--for", "P@5", "--population", "these", "-o", "out.csv",
+                      "--json")  # fmt: skip
     assert answer.json["documents"] == 140
     assert answer.json["expected_half_width"]["a"]["P@5"] == 0
     assert pl.read_csv("out.csv")["prob"].unique().to_list() == [1]
@@ -214,7 +242,7 @@ def test_the_table_of_a_continued_sample_counts_what_is_left_to_judge(shelf: Pat
 def test_whole_queries_are_drawn_with_all_that_bronze_judged_and_the_runs_show(shelf: Path, ringtrue) -> None:
     answer = ringtrue(*WORDS, "--queries", "8", "--for", "nDCG@5", "-o", "out.csv", "--json")
     assert (answer.json["design"], answer.json["queries"], answer.json["documents"]) == ("whole_queries", 8, 72)
-    assert answer.json["expected_half_width"] == {}
+    assert all(0 < row["nDCG@5"] < 1 for row in answer.json["expected_half_width"].values())
     frame = pl.read_csv("out.csv")
     assert frame.columns[:5] == COLUMNS
     assert frame["prob"].unique().to_list() == [0.4]
@@ -224,6 +252,7 @@ def test_whole_queries_are_drawn_with_all_that_bronze_judged_and_the_runs_show(s
     assert "8 queries are few: from 20 on the intervals keep what they say" in answer.err
     table = ringtrue(*WORDS, "--queries", "8", "--for", "nDCG@5", "-o", "out.csv").out
     assert "of each query, gold judges what bronze judged and what the runs show" in table
+    assert "by gold alone: bronze may make it narrower" in table
 
 
 def test_whole_queries_are_continued_with_whole_queries(shelf: Path, ringtrue) -> None:

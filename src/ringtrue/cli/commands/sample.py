@@ -24,6 +24,7 @@ from ringtrue.errors import InputError, UsageError
 from ringtrue.formatting.grid import Grid
 
 if TYPE_CHECKING:
+    from ringtrue.gold.designs import Population
     from ringtrue.gold.sampling import GoldDraw
     from ringtrue.tables import Judgments
 
@@ -48,6 +49,12 @@ MAX_RUNS_SHOWN = 12
 )
 @option("--already FILE", "Gold labels of an earlier sample: continued, or extended to new runs.")
 @option("--frame FILE", "Its sampling frame, if that is not beside it.", to="earlier_frame")
+@option(
+    "--gold-top LABEL",
+    "The highest label that gold can give, for the forecast of measures that count grades.",
+    type=click.IntRange(1),
+)
+@common.population_option(default="like-these")
 @common.seed_option
 @common.table_output_option
 @common.level_option
@@ -61,6 +68,8 @@ def command(
     comparing: bool,
     already: str | None,
     earlier_frame: str | None,
+    gold_top: int | None,
+    population: Population,
     seed: int,
     output: str,
     form: OutputFormat,
@@ -68,7 +77,8 @@ def command(
     """Which documents should the gold judge see?
 
     Draws documents from what the runs show, each with a known probability: those that decide most, evenly over the
-    queries. Fill in a column label, and give the file to evaluate or compare as --gold.
+    queries. Fill in a column label, and give the file to evaluate or compare as --gold. Prints how wide the intervals
+    will be.
     """
     import numpy as np
 
@@ -104,7 +114,17 @@ def command(
 
     def draw_gold() -> GoldDraw:
         if queries is not None:
-            return sample_queries(runs, labels, parsed_measures, queries=queries, already=earlier_labels, rng=rng)
+            return sample_queries(
+                runs,
+                labels,
+                parsed_measures,
+                queries=queries,
+                already=earlier_labels,
+                gold_top=gold_top,
+                population=population,
+                level=run_inputs.level,
+                rng=rng,
+            )
         return sample(
             runs,
             labels,
@@ -113,6 +133,8 @@ def command(
             compare=comparing,
             already=earlier_labels,
             sampling_frame=sampling_frame,
+            gold_top=gold_top,
+            population=population,
             level=run_inputs.level,
             rng=rng,
         )
@@ -129,6 +151,8 @@ def command(
         "to_judge": to_judge,
         "queries": gold_draw.frame["query"].n_unique(),
         "expected_half_width": gold_draw.expected,
+        "expected_range": gold_draw.expected_range,
+        "population": gold_draw.population,
         "file": output,
         "frame": None if gold_draw.sampling_frame is None else frame_path(output),
         "seed": seed,
@@ -186,26 +210,33 @@ def _sample_grids(gold_draw: GoldDraw, to_judge: int, output: str, level: float,
     summary_grid = Grid(columns=list(counts), rows=[list(counts.values())], caption="\n".join(caption), left=0)
     if not gold_draw.expected:
         return [summary_grid]
-    names = list(next(iter(gold_draw.expected.values())))
-    widths_by_run = list(gold_draw.expected.items())
-    more_lines = (
-        [f"… and {len(widths_by_run) - MAX_RUNS_SHOWN} more (--json shows all)"]
-        if len(widths_by_run) > MAX_RUNS_SHOWN
-        else []
-    )
-    basis = "as the labels so far show" if n_labelled else "as judges usually do"
-    width_grid = Grid(
+    return [summary_grid, _forecast_grid(gold_draw, level, is_continued=bool(n_labelled))]
+
+
+def _forecast_grid(gold_draw: GoldDraw, level: float, *, is_continued: bool) -> Grid:
+    """The half-widths to expect, and what they rest on."""
+    names = list(dict.fromkeys(name for row in gold_draw.expected.values() for name in row))
+    runs = list(gold_draw.expected)
+    more_lines = [f"… and {len(runs) - MAX_RUNS_SHOWN} more (--json shows all)"] if len(runs) > MAX_RUNS_SHOWN else []
+    queries = {"these": "these queries", "like-these": "queries like these"}[gold_draw.population]
+    subject = f"for {queries} (--population {gold_draw.population})"
+    condition = "if bronze errs as judges usually do"
+    if is_continued:
+        condition = "if bronze errs as the labels so far show"
+    elif gold_draw.design == "whole_queries":
+        condition = "by gold alone: bronze may make it narrower"
+    return Grid(
         columns=["", *names],
-        rows=[[run, *(f"±{row[name]:.3f}" for name in names)] for run, row in widths_by_run[:MAX_RUNS_SHOWN]],
-        caption="\n".join(
-            [
-                *more_lines,
-                f"half of the {level * 100:g}% interval to expect, for these queries "
-                "(--population these), if bronze errs " + basis,
-            ]
-        ),
+        rows=[[run, *(_half_width_cell(gold_draw, run, name) for name in names)] for run in runs[:MAX_RUNS_SHOWN]],
+        caption="\n".join([*more_lines, f"half of the {level * 100:g}% interval to expect, {subject}, {condition}"]),
     )
-    return [summary_grid, width_grid]
+
+
+def _half_width_cell(gold_draw: GoldDraw, run: str, measure: str) -> str:
+    if bounds := gold_draw.expected_range.get(run, {}).get(measure):
+        return "±{:.3f} to {:.3f}".format(*bounds)
+    half_width = gold_draw.expected[run].get(measure)
+    return "–" if half_width is None else f"±{half_width:.3f}"
 
 
 def _sample_csv(gold_draw: GoldDraw, payload: Mapping[str, object]) -> Grid:
@@ -213,5 +244,9 @@ def _sample_csv(gold_draw: GoldDraw, payload: Mapping[str, object]) -> Grid:
     if not gold_draw.expected:
         columns = ("design", "documents", "to_judge", "queries", "file")
         return Grid(columns=columns, rows=[[str(payload[name]) for name in columns]])
-    rows = [[run, name, str(half_width)] for run, row in gold_draw.expected.items() for name, half_width in row.items()]
-    return Grid(columns=["run", "measure", "expected_half_width"], rows=rows)
+    rows = []
+    for run, row in gold_draw.expected.items():
+        for name, half_width in row.items():
+            lowest, _ = gold_draw.expected_range.get(run, {}).get(name, (half_width, half_width))
+            rows.append([run, name, str(half_width), str(lowest)])
+    return Grid(columns=["run", "measure", "expected_half_width", "lowest"], rows=rows)

@@ -15,12 +15,21 @@ from ringtrue.errors import FileError, UsageError
 from ringtrue.formatting.grid import Grid, exact_grid, format_signed
 
 if TYPE_CHECKING:
+    from ringtrue.simulation.studies.forecast_accuracy import ForecastAccuracy
     from ringtrue.simulation.studies.real_judges import JudgedCollection, MethodCoverage
     from ringtrue.tables import Judgments
 
-REAL_JUDGE_SETTINGS: dict[str, Number] = {"labels": 300, "pair_labels": 150, "queries": 20, "rel": 2, "k": 10}
+REAL_JUDGE_SETTINGS: dict[str, Number] = {
+    "labels": 300,
+    "pair_labels": 150,
+    "queries": 20,
+    "extension": 60,
+    "rel": 2,
+    "k": 10,
+}
 GOLD_FILES = ("human.qrels", "gold.qrels")
-MINIMUM_SETTINGS: dict[str, int] = {"labels": 20, "pair_labels": 20, "queries": 4, "rel": 1, "k": 1}
+MINIMUM_SETTINGS: dict[str, int] = {"labels": 20, "pair_labels": 20, "queries": 4, "extension": 5, "rel": 1, "k": 1}
+FORECAST_SHARES = (1 / 3, 2 / 3, 1)  # of the labels, for which intervals are forecast
 COLUMNS = ("judge", "measure", "method", "runs", "coverage", "lowest", "bias", "width")
 WORK_PER_DRAW = 200_000  # how long one draw of everything takes, in the bytes that a progress bar counts by
 
@@ -44,6 +53,7 @@ def study_real_judges(parameters: StudyParameters) -> StudyOutput:
     ]:
         raise UsageError(f"--data {duplicates[0]}: two folders have this name, by which the table tells them apart")
     rows: list[tuple[str, MethodCoverage]] = []
+    forecasts: list[tuple[str, ForecastAccuracy]] = []
     notes: list[str] = []
     for folder in parameters.folders:
         collection, judges = _read_collection(Path(folder), notes.append)
@@ -58,12 +68,21 @@ def study_real_judges(parameters: StudyParameters) -> StudyOutput:
                 with np.errstate(
                     divide="ignore", invalid="ignore"
                 ):  # where gold judged all, nothing is left to compare
-                    coverages = _study_one_judge(parameters, collection, judge, bronze, index, report_draws)
+                    coverages, accuracies = _study_one_judge(parameters, collection, judge, bronze, index, report_draws)
                 rows += [(Path(folder).name, coverage) for coverage in coverages]
+                forecasts += [(Path(folder).name, accuracy) for accuracy in accuracies]
     payload_rows = [{"collection": collection, **_coverage_as_dict(coverage)} for collection, coverage in rows]
     return StudyOutput(
-        payload={"rows": payload_rows, "level": parameters.level, "settings": dict(parameters.settings)},
-        grids=partial(_real_judges_grid, rows, parameters.level),
+        payload={
+            "rows": payload_rows,
+            "forecast": [
+                {"collection": collection, **asdict(accuracy), "ratio": accuracy.ratio}
+                for collection, accuracy in forecasts
+            ],
+            "level": parameters.level,
+            "settings": dict(parameters.settings),
+        },
+        grids=lambda: [_real_judges_grid(rows, parameters.level), _forecast_grid(forecasts)],
         csv_grid=lambda: exact_grid(list(payload_rows[0]), (row.values() for row in payload_rows)),
         notes=notes,
     )
@@ -80,9 +99,11 @@ def _study_one_judge(
     bronze: Judgments,
     index: int,
     progress: Callable[[int], None],
-) -> list[MethodCoverage]:
+) -> tuple[list[MethodCoverage], list[ForecastAccuracy]]:
     import numpy as np
 
+    from ringtrue.simulation.studies.forecast_accuracy import compare_forecasts, compare_query_forecasts
+    from ringtrue.simulation.studies.gold_in_practice import study_lost_labels, study_new_family
     from ringtrue.simulation.studies.real_judges import RealJudgeStudy
 
     k = parameters.int_setting("k")
@@ -97,7 +118,7 @@ def _study_one_judge(
         progress=progress,
     )
     # Each judge has draws of its own, whichever others there are.
-    rngs = iter(np.random.default_rng([parameters.seed, index]).spawn(6))
+    rngs = iter(np.random.default_rng([parameters.seed, index]).spawn(9))
     coverages: list[MethodCoverage] = []
     for measure in (precision, dcg):
         coverages += study.means(measure, budget=labels, rng=next(rngs))
@@ -105,7 +126,21 @@ def _study_one_judge(
         coverages += study.differences(measure, budget=pair_labels, rng=next(rngs))
     coverages += study.whole_queries(ndcg, queries=parameters.int_setting("queries"), rng=next(rngs))
     coverages += study.published(precision, budget=labels, rng=next(rngs))
-    return coverages
+    practice = np.random.default_rng([parameters.seed, index, 1]).spawn(4)
+    for measure, family_rng, lost_rng in zip((precision, dcg), practice[:2], practice[2:], strict=True):
+        coverages += study_new_family(
+            study, measure, budget=labels, extension=parameters.int_setting("extension"), rng=family_rng
+        )
+        coverages += study_lost_labels(study, measure, budget=labels, rng=lost_rng)
+    budgets = [round(labels * share) for share in FORECAST_SHARES]
+    accuracies = [
+        accuracy
+        for measure in (precision, dcg)
+        for accuracy in compare_forecasts(study, measure, budgets=budgets, rng=next(rngs))
+    ]
+    queries = parameters.int_setting("queries")
+    accuracies += compare_query_forecasts(study, ndcg, queries=queries, rng=next(rngs))
+    return coverages, accuracies
 
 
 def _count_draws(collection: JudgedCollection) -> int:
@@ -113,7 +148,7 @@ def _count_draws(collection: JudgedCollection) -> int:
     from ringtrue.simulation.studies.real_judges import PAIRS
 
     n_runs = len(collection.runs)
-    return 4 + 2 * min(PAIRS, n_runs * (n_runs - 1) // 2)
+    return 8 + 2 * min(PAIRS, n_runs * (n_runs - 1) // 2)
 
 
 def _read_collection(folder: Path, note: Callable[[str], None]) -> tuple[JudgedCollection, dict[str, Judgments]]:
@@ -171,6 +206,30 @@ def _real_judges_grid(rows: Sequence[tuple[str, MethodCoverage]], level: float) 
         "width: of the interval, relative to gold alone from as many labels drawn at random from what all runs show,\n"
         "or from as many queries",
         left=len(columns) - 5,
+    )
+
+
+def _forecast_grid(rows: Sequence[tuple[str, ForecastAccuracy]]) -> Grid:
+    """What intervals were, against what was forecast of them."""
+    columns = ["collection", "judge", "measure", "population", "labels", "forecast", "achieved", "ratio"]
+    return Grid(
+        columns=columns,
+        rows=[
+            [
+                collection,
+                accuracy.judge,
+                accuracy.measure,
+                accuracy.population,
+                str(accuracy.labels) if accuracy.unit == "document" else f"{accuracy.labels} queries",
+                f"{accuracy.forecast:.3f}",
+                f"{accuracy.achieved:.3f}",
+                "–" if accuracy.ratio is None else f"{accuracy.ratio:.2f}",
+            ]
+            for collection, accuracy in rows
+        ],
+        caption="half-widths, on average over the runs: as `sample` forecasts them, told gold's highest label, and as\n"
+        f"they came ({rows[0][1].draws:,} draws of gold for each line); ratio: achieved/forecast",
+        left=4,
     )
 
 

@@ -292,13 +292,13 @@ def correct_by_query(
     gold_deviations = gold - gold.mean(axis=1, keepdims=True)
     squares, products = (bronze_deviations**2).sum(axis=1), (bronze_deviations * gold_deviations).sum(axis=1)
     offsets = bronze_mean - paired_bronze.mean(axis=1)
-    values = gold.mean(axis=1) + _held_back_slope(products, squares, n) * offsets
+    values = gold.mean(axis=1) + held_back_slope(products, squares, n) * offsets
     unsampled = 1 - n / total_queries
     gold_variance = gold.var(axis=1, ddof=1) if n > 1 else np.zeros(len(bronze))
     variances = gold_variances = gold_variance * unsampled / n
     if n > 1:
         # Sums of squares and products without a query, and means without it.
-        loo_slopes = _held_back_slope(
+        loo_slopes = held_back_slope(
             products[:, None] - n / (n - 1) * bronze_deviations * gold_deviations,
             squares[:, None] - n / (n - 1) * bronze_deviations**2,
             n - 1,
@@ -321,7 +321,7 @@ def correct_by_query(
     )
 
 
-def _held_back_slope(products: FloatArray, squares: FloatArray, queries: int) -> FloatArray:
+def held_back_slope(products: FloatArray, squares: FloatArray, queries: int) -> FloatArray:
     """The slope of gold on bronze values, between 0 and 1, and less of it where it rests on few queries."""
     slope = np.divide(products, squares, out=np.zeros_like(products), where=squares > MIN_SQUARES)
     held_back: FloatArray = np.clip(slope, 0.0, 1.0) * queries / (queries + SLOPE_PENALTY)

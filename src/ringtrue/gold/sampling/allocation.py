@@ -16,16 +16,17 @@ if TYPE_CHECKING:
 
 
 MIN_RATE = 0.1  # of the rate of a draw at random: no document that counts may be out of reach
-# the spread of gold around its prediction, in ranges of the gain: lowest bronze label, others
-LOWEST_LABEL_SD, OTHER_LABEL_SD = 0.2, 0.4
+# The spread of gold around its prediction, in standard deviations of equally common gains: lowest bronze label, others.
+# For gold of yes and no, that is a judge whose lowest label is wrong in one document of 25, and the others in one of 5.
+LOWEST_LABEL_SD, OTHER_LABEL_SD = 0.4, 0.8
 ROUNDING = 1e-9  # sums of halves and thirds must not lose a document to rounding
 
 
 def assumed_residual_sd(pool: Pool) -> FloatArray:
     """How far gold is expected to lie from its prediction, for each document, before any gold label is known.
 
-    In ranges of the gain. The lowest bronze label is the surest: half as far as the others. A wrong guess makes
-    intervals wider, never wrong.
+    In standard deviations of the gold gains, were all of them equally common. The lowest bronze label is the surest:
+    half as far as the others. A wrong guess makes intervals wider, never wrong.
     """
     labels = np.array(pool.levels)
     bronze_labels = labels[labels != NO_LABEL]

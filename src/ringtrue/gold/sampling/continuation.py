@@ -15,7 +15,7 @@ from ringtrue.gold.correction.gold_sample import GoldSample, build_gold_sample, 
 from ringtrue.gold.correction.pool import Pool
 from ringtrue.gold.correction.sampling_frame import SamplingFrame
 from ringtrue.gold.sampling.allocation import importance, neyman
-from ringtrue.gold.sampling.forecast import WeightedMeasure
+from ringtrue.gold.sampling.forecast import ExpectedSample, WeightedMeasure
 from ringtrue.tables import Judgments
 
 if TYPE_CHECKING:
@@ -93,6 +93,14 @@ class Allocation:
             self.prob[positions], 1 - share, out=np.zeros(len(positions)), where=self.prob[positions] > 0
         )
         return np.minimum(final, 1.0)
+
+    def expected_sample(self, earlier: EarlierDraw | None) -> ExpectedSample:
+        """The documents that gold will have judged, on average over draws like the one to come."""
+        count, prob = self.prob.copy(), self.final_prob(np.arange(len(self.prob)))
+        if earlier is not None:
+            count[earlier.complete.positions] = 1.0
+            prob[earlier.complete.positions] = earlier.continued_probabilities(self)
+        return ExpectedSample(count=count, prob=np.where(count > 0, prob, 1.0))
 
 
 def draw_sizes(parts: Sequence[WeightedMeasure], *, compare: bool) -> FloatArray:

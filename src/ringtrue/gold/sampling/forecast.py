@@ -1,91 +1,371 @@
-"""How narrow the interval may become: what each document adds, and how far gold is expected from its prediction."""
+"""How wide the interval will be: what `correct` is to be expected to give for a sample, before gold has judged it.
+
+What nobody knows yet is taken from one assumption: gold's gains vary as if all of them were equally common. Of that
+variance, a bronze label leaves open the share that `allocation` assumes, and as much of it lies between queries as
+bronze labels show.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from ringtrue.evaluation.measures import FloatArray, Measure
+from ringtrue.errors import UsageError
+from ringtrue.evaluation.measures import FloatArray, IntArray, Measure
 from ringtrue.gold.correction.difference import build_predictors, fit_gains
 from ringtrue.gold.correction.gold_sample import GoldSample
 from ringtrue.gold.correction.pool import LinearMeasure, Pool, linearise
+from ringtrue.gold.correction.post_stratified import MIN_LABELS, post_stratified_share
+from ringtrue.gold.designs import Population
 from ringtrue.gold.sampling.allocation import OTHER_LABEL_SD, assumed_residual_sd
-from ringtrue.stats.intervals import normal_quantile
+from ringtrue.stats.intervals import normal_quantile, t_quantile
 
 if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
-PRIOR_LABELS = 4.0  # how many gold labels of a bronze level the assumed spread is worth
+PRIOR_LABELS = 4.0  # how many gold labels of a bronze level, or gold queries, the assumed spread is worth
+USUAL_TOP = 3  # the highest gold label where nobody says: grades from 0 to 3, as TREC has them
+BATCH_DOCS = 10_000  # documents held at once
+HalfWidths = dict[str, dict[str, float]]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
 class WeightedMeasure:
-    """One measure of the runs: what each document adds, and how far gold is expected from its prediction."""
+    """One measure of the runs: what each document adds, and how far gold is expected from its prediction.
+
+    `gain_sd` is the standard deviation of gold's gains: of all of them equally common, held back by which it is what
+    earlier labels show, where there are some. `predicted` has the gain of every
+    document as earlier gold labels predict it, None where there are none.
+    """
 
     measure: LinearMeasure
     weights: csr_array
     residual_sd: FloatArray
+    gain_sd: float
+    predicted: FloatArray | None = None
 
 
-def weigh_measure(measure: Measure, pool: Pool, earlier: GoldSample | None = None) -> WeightedMeasure:
-    """A measure of the pool, with the spread that earlier labels show, held back by what is assumed."""
-    assumed_sd = assumed_residual_sd(pool)
-    if earlier is None:  # gold is taken to have the same scale as bronze
-        top_label = max(1, *pool.levels, measure.rel)
-        linear_measure = linearise(measure, np.array([0, top_label]), depth=pool.depth)
-        return WeightedMeasure(
-            measure=linear_measure,
-            weights=pool.weights(linear_measure.discounts),
-            residual_sd=assumed_sd * (linear_measure.gains[top_label] or 1.0),
-        )
-    linear_measure = linearise(measure, earlier.labels, depth=pool.depth)
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class Forecast:
+    """Half-widths to expect, by run (or difference of runs) and measure.
+
+    Where gold's scale is not known and matters, `expected` is the wider one, and `ranges` has the narrower and the
+    wider: for gold labels of 0 and 1, and for grades.
+    """
+
+    expected: HalfWidths
+    ranges: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class ExpectedSample:
+    """How many of each document gold will have judged (1 for those of an earlier draw), and with which probability.
+
+    `prob` is as the sample's file will have it, for both draws together.
+    """
+
+    count: FloatArray
+    prob: FloatArray
+
+    @classmethod
+    def of(cls, prob: FloatArray) -> ExpectedSample:
+        """From the probabilities of a single draw."""
+        return cls(count=prob, prob=np.where(prob > 0, prob, 1.0))
+
+    @property
+    def variance_factor(self) -> FloatArray:
+        """What the squared residual of each document counts on average: (1 − π)/π² for one that was drawn."""
+        return self.count * (1 - self.prob) / self.prob**2
+
+
+def weigh_measure(
+    measure: Measure, pool: Pool, earlier: GoldSample | None = None, *, gold_top: int | None = None
+) -> WeightedMeasure:
+    """A measure of the pool, with the spread that earlier labels show, held back by what is assumed.
+
+    `gold_top` is the highest gold label; as far as the earlier labels or `USUAL_TOP` go, where it is not given.
+    """
+    judged_top = None if earlier is None else int(earlier.labels.max())
+    top = max(possible_tops(measure, pool, gold_top=gold_top, judged_top=judged_top))
+    labels = [0, *_labels_with_gains(measure)] if _labels_with_gains(measure) else range(top + 1)
+    judged = np.array([], dtype=np.int64) if earlier is None else earlier.labels
+    linear_measure = linearise(measure, np.array([*labels, *judged]), depth=pool.depth)
+    gain_sd = float(np.std(sorted(set(linear_measure.gains.values())))) or 1.0
+    assumed_sd = assumed_residual_sd(pool) * gain_sd
+    weights = pool.weights(linear_measure.discounts)
+    if earlier is None:
+        return WeightedMeasure(measure=linear_measure, weights=weights, residual_sd=assumed_sd, gain_sd=gain_sd)
+    predictors = build_predictors(pool)
     gains = linear_measure.gain(earlier.labels)
-    gain_range = float(np.ptp(gains)) or 1.0
-    residual = fit_gains(build_predictors(pool), earlier.positions, gains).loo_residual
+    fit = fit_gains(predictors, earlier.positions, gains)
     level = pool.level[earlier.positions]
     label_counts = np.bincount(level, minlength=len(pool.levels))
-    squares = np.bincount(level, weights=residual**2, minlength=len(pool.levels))
-    assumed_by_level = np.full(len(pool.levels), OTHER_LABEL_SD)
+    squares = np.bincount(level, weights=fit.loo_residual**2, minlength=len(pool.levels))
+    assumed_by_level = np.full(len(pool.levels), OTHER_LABEL_SD * gain_sd)
     assumed_by_level[pool.level] = assumed_sd
-    learned_sd = np.sqrt(
-        (squares + PRIOR_LABELS * (assumed_by_level * gain_range) ** 2) / (label_counts + PRIOR_LABELS)
-    )
+    learned_sd = np.sqrt((squares + PRIOR_LABELS * assumed_by_level**2) / (label_counts + PRIOR_LABELS))
+    worth = np.asarray(weights.sum(axis=0)).ravel()[earlier.positions] / earlier.prob
+    gain_variance = np.average((gains - np.average(gains, weights=worth)) ** 2, weights=worth) if worth.any() else 0.0
     return WeightedMeasure(
-        measure=linear_measure, weights=pool.weights(linear_measure.discounts), residual_sd=learned_sd[pool.level]
+        measure=linear_measure,
+        weights=weights,
+        residual_sd=learned_sd[pool.level],
+        gain_sd=float(np.sqrt((len(gains) * gain_variance + PRIOR_LABELS * gain_sd**2) / (len(gains) + PRIOR_LABELS))),
+        predicted=fit.predict(predictors, gains),
     )
 
 
-def expected_half_widths(
+def possible_tops(
+    measure: Measure, pool: Pool, *, gold_top: int | None = None, judged_top: int | None = None
+) -> tuple[int, ...]:
+    """The highest label that gold may give: as said, as high as it has given, or yes and no and grades.
+
+    Examples:
+        >>> from ringtrue.evaluation.measures import parse
+        >>> from ringtrue.gold.correction.pool import build_pool
+        >>> from ringtrue.tables import Judgments, Run
+        >>> pool = build_pool([Run.of({"q": {"a": 1.0}})], Judgments.of({"q": {"a": 4}}), depth=10)
+        >>> possible_tops(parse("DCG@10"), pool), possible_tops(parse("P(rel=2)@10"), pool, gold_top=3)
+        ((1, 4), (3,))
+    """
+    lowest = max(1, measure.rel)
+    if labels := _labels_with_gains(measure):
+        return (max(labels),)
+    if gold_top is None:
+        if judged_top is not None:
+            return (max(lowest, judged_top),)
+        return tuple(dict.fromkeys((lowest, max(lowest, USUAL_TOP, *pool.levels))))
+    if gold_top < lowest:
+        raise UsageError(f"the highest gold label is said to be {gold_top}, and {measure} counts from {lowest} on")
+    if judged_top is not None and gold_top < judged_top:
+        raise UsageError(f"the highest gold label is said to be {gold_top}, and gold has given a {judged_top} already")
+    return (gold_top,)
+
+
+def forecast_documents(
     pool: Pool,
-    parts: Sequence[WeightedMeasure],
-    prob: FloatArray,
-    earlier: GoldSample | None,
-    earlier_share: FloatArray,
-    level: float,
+    measures: Iterable[Measure],
+    sample: ExpectedSample,
+    earlier: GoldSample | None = None,
     *,
-    compare: bool,
-) -> dict[str, dict[str, float]]:
-    """The half-width of the interval for these queries, by the spread that is assumed or was learned."""
-    z = normal_quantile((1 + level) / 2)
-    variance_factor = np.divide(1 - prob, prob, out=np.zeros(len(prob)), where=prob > 0) * (1 - earlier_share) ** 2
-    if earlier is not None:
-        variance_factor[earlier.positions] = (
-            earlier_share[earlier.positions] ** 2 * (1 - earlier.prob) / earlier.prob**2
-        )
-    half_widths: dict[str, dict[str, float]] = {}
-    for part in parts:
-        weights = part.weights.toarray() if compare else part.weights
-        rows = {name: weights[[index]] for index, name in enumerate(pool.runs)}
-        if compare:
-            rows = {
-                f"{pool.runs[0]} − {name}": weights[[0]] - weights[[index]]
-                for index, name in enumerate(pool.runs)
-                if index
+    gold_top: int | None = None,
+    population: Population,
+    level: float,
+    compare: bool = False,
+) -> Forecast:
+    """The half-widths that `correct` is expected to give for single documents, with gold's scale as far as known."""
+    if population == "like-these" and len(pool.queries) < 2:
+        return Forecast(expected={}, notes=("a single query says nothing about others: no interval to expect",))
+    judged_top = None if earlier is None else int(earlier.labels.max())
+    return join_scales(
+        {
+            measure: {
+                top: _half_widths(
+                    pool,
+                    weigh_measure(measure, pool, earlier, gold_top=top),
+                    sample,
+                    population,
+                    level,
+                    compare=compare,
+                )
+                for top in possible_tops(measure, pool, gold_top=gold_top, judged_top=judged_top)
             }
-        for name, row in rows.items():
-            variance = float(((row * row) @ (variance_factor * part.residual_sd**2)).sum())
-            half_widths.setdefault(name, {})[str(part.measure.measure)] = z * variance**0.5
-    return half_widths
+            for measure in measures
+        }
+    )
+
+
+def join_scales(by_measure: Mapping[Measure, Mapping[int, Mapping[str, float]]]) -> Forecast:
+    """One forecast from those for each highest gold label: the widest, and the range where they differ."""
+    expected: HalfWidths = {}
+    ranges: dict[str, dict[str, tuple[float, float]]] = {}
+    notes = []
+    for measure, by_top in by_measure.items():
+        for run in next(iter(by_top.values())):
+            low, high = (limit(widths[run] for widths in by_top.values()) for limit in (min, max))
+            expected.setdefault(run, {})[str(measure)] = high
+            if high > low * (1 + 1e-9):
+                ranges.setdefault(run, {})[str(measure)] = low, high
+        if any(str(measure) in row for row in ranges.values()):
+            notes.append(
+                f"how wide the interval of {measure} will be depends on gold's labels: the range is for labels up to "
+                f"{min(by_top)} and up to {max(by_top)} (--gold-top says which)"
+            )
+    return Forecast(expected=expected, ranges=ranges, notes=tuple(notes))
+
+
+def _half_widths(
+    pool: Pool, part: WeightedMeasure, sample: ExpectedSample, population: Population, level: float, *, compare: bool
+) -> dict[str, float]:
+    """Half of the interval for each run or difference of runs.
+
+        V = Σ W² c (σ² + v) + between,   c = count · (1 − π)/π²
+
+    σ is how far gold lies from the best prediction, and v what predicting from so few labels costs
+    (`prediction_variance`); what earlier labels have shown of σ has that in it. For *queries like these*, what queries
+    differ comes to it (`between_queries`), as in `correct_means`.
+    """
+    names, rows = pool.runs, part.weights
+    if compare:
+        names = tuple(f"{pool.runs[0]} − {name}" for name in pool.runs[1:])
+        rows = rows[[0] * (len(pool.runs) - 1)] - rows[1:]
+    variance = _sampling_variance(pool, part, rows, sample)
+    if population == "like-these":
+        variance = variance + between_queries(pool, part, rows)
+    z, t = normal_quantile((1 + level) / 2), t_quantile((1 + level) / 2, max(len(pool.queries) - 1, 1))
+    half_widths = (z if population == "these" else t) * np.sqrt(variance)
+    if part.measure.measure.name == "P" and not compare:
+        by_label, few = _by_label_variance(pool, part, sample, population)
+        half_widths = np.where(few, t * np.sqrt(np.maximum(variance, by_label)), half_widths)
+    return dict(zip(names, half_widths.tolist(), strict=True))
+
+
+def _sampling_variance(pool: Pool, part: WeightedMeasure, rows: csr_array, sample: ExpectedSample) -> FloatArray:
+    """What is left to chance by which documents gold judges; with what `correct` adds where labels are few."""
+    squared_residuals = part.residual_sd**2
+    if part.predicted is None:
+        squared_residuals = squared_residuals + prediction_variance(pool, sample.count, squared_residuals)
+    quarter_range = part.measure.gain_range**2 / 4
+    labels = np.bincount(pool.level, weights=sample.count, minlength=len(pool.levels))
+    squared_residuals = np.maximum(squared_residuals, (quarter_range / (labels + 1))[pool.level])
+    variance: FloatArray = (rows * rows) @ (sample.variance_factor * squared_residuals)
+    # A level of which gold sees nothing adds (range · Σ W)²/4.
+    with np.errstate(divide="ignore"):
+        unseen = np.exp(np.bincount(pool.level, weights=np.log1p(-sample.count), minlength=len(pool.levels)))
+    level_totals = _sum_columns(rows, pool.level, len(pool.levels))
+    return variance + quarter_range * level_totals**2 @ unseen
+
+
+def prediction_variance(pool: Pool, count: FloatArray, residual_variance: FloatArray) -> FloatArray:
+    """The variance of each document's prediction from so many gold labels: what fitting costs.
+
+        v = x' M⁻¹ (Σ n σ² x x') M⁻¹ x,   M = Σ n x x' + Λ
+
+    n is how many labels each document is expected to have, x its predictors, Λ their penalties (`difference`). The
+    predictors of queries are taken one by one, as if each told nothing of the others.
+
+    Examples:
+        >>> from ringtrue.gold.correction.pool import build_pool
+        >>> from ringtrue.tables import Judgments, Run
+        >>> pool = build_pool([Run.of({"q": {"a": 2.0, "b": 1.0}})], Judgments.of({"q": {"a": 1, "b": 0}}), depth=10)
+        >>> few, many = (prediction_variance(pool, np.full(2, n), np.ones(2)) for n in (0.1, 1.0))
+        >>> bool((few < many).all())  # with hardly a label, hardly anything is fitted
+        True
+    """
+    predictors = build_predictors(pool)
+    common = predictors.values.shape[1] - 2 * len(pool.queries)  # then come the queries, and their slopes
+    values, penalty = predictors.values[:, :common], predictors.penalty[:common]
+    information, noise = (
+        (values.T @ values.multiply(weight[:, None]).tocsr()).toarray() for weight in (count, count * residual_variance)
+    )
+    information += np.diag(penalty)
+    covariance = np.linalg.solve(information, np.linalg.solve(information, noise).T)
+    variance = np.concatenate(
+        [
+            np.asarray(batch.multiply(batch @ covariance).sum(axis=1)).ravel()
+            for batch in (values[start : start + BATCH_DOCS] for start in range(0, len(pool), BATCH_DOCS))
+        ]
+    )
+    squares, penalty = predictors.values[:, common:] ** 2, predictors.penalty[common:]
+    query_variance: FloatArray = squares @ (
+        squares.T @ (count * residual_variance) / (squares.T @ count + penalty) ** 2
+    )
+    return variance + query_variance
+
+
+def between_queries(pool: Pool, part: WeightedMeasure, rows: csr_array) -> FloatArray:
+    """How far the mean of as many other queries may lie off by gold: Q/(Q−1) Σ_q (T_q − T̄)².
+
+    By bronze labels, stretched so that they vary as much among the runs' documents as gold gains do. No less than if
+    the documents of a query had nothing in common; nor, where gold has labels, than what these predict, and residuals.
+    """
+    stretched = bronze_gains(part.measure.measure, pool) * bronze_stretch(part, pool)
+    independent: FloatArray = (rows * rows) @ np.full(len(pool), part.gain_sd**2)
+    spread: FloatArray = np.maximum(_spread_over_queries(pool, rows, stretched), independent)
+    if part.predicted is not None:
+        residuals: FloatArray = (rows * rows) @ part.residual_sd**2
+        spread = np.maximum(spread, _spread_over_queries(pool, rows, part.predicted) + residuals)
+    return spread
+
+
+def _labels_with_gains(measure: Measure) -> list[int]:
+    """The labels for which the measure itself says what they are worth; none, if it does not."""
+    return [int(label) for label, _ in dict(measure.parameters).get("gains", ())]
+
+
+def bronze_stretch(part: WeightedMeasure, pool: Pool) -> float:
+    """By how much gold gains vary more than bronze ones do among the runs' documents; 0 where bronze's do not vary."""
+    gains, shares = bronze_gains(part.measure.measure, pool), np.asarray(part.weights.sum(axis=0)).ravel()
+    shares = shares / shares.sum()
+    bronze_sd = float(np.sqrt(shares @ (gains - shares @ gains) ** 2))
+    return part.gain_sd / bronze_sd if bronze_sd > 1e-9 * np.abs(gains).max(initial=0.0) else 0.0
+
+
+def bronze_gains(measure: Measure, pool: Pool) -> FloatArray:
+    """What each document is worth by its bronze label; a threshold above bronze's scale is its highest label."""
+    top = max(1, *pool.levels)
+    if "rel" in measure.definition.defaults and measure.rel > top:
+        measure = measure.from_label(top)
+    labels = np.maximum(np.array(pool.levels), 0)
+    worth = _labels_with_gains(measure)
+    if worth and not set(labels.tolist()) <= {0, *worth}:  # a table for gold's labels
+        by_level: FloatArray = labels.astype(np.float64)
+        return by_level[pool.level]
+    return linearise(measure, labels, depth=pool.depth).gain(labels)[pool.level]
+
+
+def _spread_over_queries(pool: Pool, rows: csr_array, gains: FloatArray) -> FloatArray:
+    parts = _sum_columns(rows * gains, pool.query, len(pool.queries))
+    deviations = parts - parts.mean(axis=1, keepdims=True)
+    spread: FloatArray = len(pool.queries) / max(len(pool.queries) - 1, 1) * (deviations**2).sum(axis=1)
+    return spread
+
+
+def _by_label_variance(
+    pool: Pool, part: WeightedMeasure, sample: ExpectedSample, population: Population
+) -> tuple[FloatArray, FloatArray]:
+    """The variance of P@k by bronze label, and which runs are expected to have too few labels of a kind.
+
+    As `post_stratified_errors` has it, with the labels that are expected: the variance of a label is v = p(1 − p), and
+    its fourth moment v(1 − 3v).
+    """
+    shown = (part.weights > 0).astype(np.float64)
+    weight = 1 / sample.prob
+    gain = part.measure.gain_range
+    label_variance = np.minimum((part.residual_sd / gain) ** 2, 0.25)
+    factor = sample.count * weight * (weight - 1)
+    contributions = shown @ (factor * label_variance)
+    squares = shown @ (factor * weight * (weight - 1) * label_variance * (1 - 3 * label_variance))
+    few = contributions**2 < MIN_LABELS * squares
+    called = bronze_gains(part.measure.measure, pool) > 0
+    sides, missed = [], []
+    for side, sign in ((called, 1), (~called, -1)):
+        documents, expanded = shown @ side.astype(np.float64), shown @ (side * sample.count * weight**2)
+        has_labels = expanded > 0
+        n = np.divide(documents**2, expanded, out=np.zeros(len(documents)), where=has_labels)
+        v = np.divide(shown @ (side * label_variance), documents, out=np.zeros(len(n)), where=documents > 0)
+        sides.append((n * (1 + sign * np.sqrt(1 - 4 * v)) / 2, n))
+        unsampled = np.divide(shown @ (side * factor), expanded, out=np.ones(len(n)), where=has_labels)
+        missed.append(unsampled if population == "these" else np.ones(len(n)))
+    total = np.asarray(shown.sum(axis=1)).ravel()
+    bronze_share = (shown @ called.astype(np.float64)) / np.maximum(total, 1)
+    between = 0.0 if population == "these" else _spread_over_queries(pool, part.weights, called.astype(np.float64))
+    filled = np.asarray(part.weights.sum(axis=1)).ravel() * gain  # P@k of a run all of whose documents are relevant
+    filled = np.where(filled > 0, filled, 1.0)
+    _, variance = post_stratified_share(
+        bronze_share, between * gain**2 / filled**2, sides[0], sides[1], missed=(missed[0], missed[1])
+    )
+    return variance * filled**2, few
+
+
+def _sum_columns(rows: csr_array, group: IntArray, groups: int) -> FloatArray:
+    """Columns of documents added up by group: rows × groups."""
+    from scipy.sparse import csr_array
+
+    n = rows.shape[1]
+    indicator = csr_array((np.ones(n), (np.arange(n), group)), shape=(n, groups))
+    return np.asarray((rows @ indicator).toarray())

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -22,7 +22,7 @@ from ringtrue.gold.correction.gold_sample import (
     split_gold,
 )
 from ringtrue.gold.correction.pool import Pool, build_pool, is_linear
-from ringtrue.gold.designs import Design
+from ringtrue.gold.designs import Design, Population
 from ringtrue.gold.sampling.allocation import pivotal_sample, require_budget
 from ringtrue.gold.sampling.continuation import (
     FRAME_NEEDED,
@@ -32,7 +32,8 @@ from ringtrue.gold.sampling.continuation import (
     draw_sizes,
     read_earlier_draw,
 )
-from ringtrue.gold.sampling.forecast import WeightedMeasure, expected_half_widths, weigh_measure
+from ringtrue.gold.sampling.forecast import WeightedMeasure, forecast_documents, weigh_measure
+from ringtrue.gold.sampling.query_forecast import forecast_queries
 from ringtrue.stats.intervals import require_level
 from ringtrue.tables import Judgments, Run
 
@@ -46,7 +47,9 @@ MAX_DEVIATION = 4.0  # standard deviations: an earlier sample so far off was dra
 class GoldDraw:
     """Documents for the gold judge: `frame` has query, doc, prob, stratum, design and drawn; label where it is known.
 
-    `expected` is the half-width of the interval that each run and measure may hope for, for these queries.
+    `expected` is the half-width of the interval to expect, by run (with `compare`: difference of runs) and measure,
+    for the `population` asked about. Where gold's scale is not known and matters, it is the wider one, and
+    `expected_range` has both: for gold labels of 0 and 1, and for grades.
     `sampling_frame` has every document that could be drawn, with query, doc, prob and drawn; None for whole queries.
 
     Examples:
@@ -61,6 +64,8 @@ class GoldDraw:
     design: Design
     expected: dict[str, dict[str, float]]
     sampling_frame: pl.DataFrame | None = None
+    expected_range: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)
+    population: Population = "like-these"
     notes: tuple[str, ...] = ()
 
 
@@ -73,6 +78,8 @@ def sample(
     compare: bool = False,
     already: object = None,
     sampling_frame: object = None,
+    gold_top: int | None = None,
+    population: Population = "like-these",
     level: float = 0.95,
     rng: np.random.Generator | None = None,
 ) -> GoldDraw:
@@ -84,6 +91,9 @@ def sample(
     an earlier draw: they teach how sure each bronze label is, and stay in the answer, with probabilities that hold for
     both draws together. With the `sampling_frame` of that draw, the runs and the cutoff may be others: documents that
     could not be drawn then are a stratum of their own, and are drawn first.
+
+    The forecast is for intervals about `population`, and needs to know how far gold's labels go for measures that count
+    grades: `gold_top` is the highest of them. Where it is not given, earlier labels tell, or a range is.
 
     Examples:
         >>> run = {f"q{i}": {"a": 2.0, "b": 1.0} for i in range(20)}
@@ -109,7 +119,10 @@ def sample(
         notes += earlier_notes
     elif sampling_frame is not None:
         raise UsageError("a sampling frame tells what an earlier draw could reach: give its gold labels too (already)")
-    parts = [weigh_measure(measure, pool, None if earlier is None else earlier.sample) for measure in parsed_measures]
+    parts = [
+        weigh_measure(measure, pool, None if earlier is None else earlier.sample, gold_top=gold_top)
+        for measure in parsed_measures
+    ]
     size = draw_sizes(parts, compare=compare)
     if earlier is not None and earlier.frame is None:
         _require_same_pool(size > 0, earlier.sample, pool, compare=compare)
@@ -118,20 +131,24 @@ def sample(
         raise InputError("gold has all documents already: nothing is left to draw")
     drawn = pivotal_sample(allocation.prob, pool.query, pool.similarity_key, rng)
     notes += _budget_notes(budget, len(drawn), allocation)
+    forecast = forecast_documents(
+        pool,
+        parsed_measures,
+        allocation.expected_sample(earlier),
+        None if earlier is None else earlier.sample,
+        gold_top=gold_top,
+        population=population,
+        level=level,
+        compare=compare,
+    )
     return GoldDraw(
         frame=_draw_frame(pool, drawn, allocation, earlier).with_columns(*_purpose_columns(parsed_measures, compare)),
         design="pool_stratified",
-        expected=expected_half_widths(
-            pool,
-            parts,
-            allocation.prob,
-            None if earlier is None else earlier.sample,
-            allocation.earlier_share,
-            level,
-            compare=compare,
-        ),
         sampling_frame=_build_sampling_frame(pool, drawn, allocation, earlier),
-        notes=tuple(notes),
+        expected=forecast.expected,
+        expected_range=forecast.ranges,
+        population=population,
+        notes=(*notes, *forecast.notes),
     )
 
 
@@ -142,12 +159,16 @@ def sample_queries(
     *,
     queries: int,
     already: object = None,
+    gold_top: int | None = None,
+    population: Population = "like-these",
+    level: float = 0.95,
     rng: np.random.Generator | None = None,
 ) -> GoldDraw:
     """Which whole queries should the gold judge see, for measures such as nDCG that look at all of a query at once?
 
     Every query is as probable as any other. Of each that is drawn, gold should judge what the bronze judge did, and
-    what the runs show.
+    what the runs show. The half-widths to expect are those of gold alone: bronze makes them narrower, by how much only
+    gold can tell; with `already`, the queries that it has judged do.
 
     Examples:
         >>> run = {f"q{i}": {"a": 2.0, "b": 1.0} for i in range(20)}
@@ -156,6 +177,7 @@ def sample_queries(
         >>> draw.frame["query"].n_unique(), sorted(draw.frame["doc"].unique()), draw.frame["prob"][0]
         (5, ['a', 'b', 'c'], 0.25)
     """
+    require_level(level)
     rng = rng or np.random.default_rng(0)
     runs, bronze = list(iterate_runs(runs)), Judgments.of(bronze)
     parsed_measures = parse_all([measures] if isinstance(measures, str | Measure) else measures)
@@ -194,7 +216,25 @@ def sample_queries(
             "query", "doc", prob=pl.lit(prob), stratum="query", design=pl.lit("whole_queries"), label="label"
         )
         frame = pl.concat([labelled, frame.with_columns(label=pl.lit(None, dtype=pl.Int32))])
-    return GoldDraw(frame=frame.with_columns(_drawn_column()), design="whole_queries", expected={}, notes=tuple(notes))
+    forecast = forecast_queries(
+        runs,
+        bronze,
+        parsed_measures,
+        len(judged_queries) + len(chosen),
+        None if earlier_gold is None else Judgments(earlier_gold),
+        depth=depth,
+        gold_top=gold_top,
+        population=population,
+        level=level,
+    )
+    return GoldDraw(
+        frame=frame.with_columns(_drawn_column()),
+        design="whole_queries",
+        expected=forecast.expected,
+        expected_range=forecast.ranges,
+        population=population,
+        notes=(*notes, *forecast.notes),
+    )
 
 
 def inclusion_probabilities(parts: Sequence[WeightedMeasure], budget: int, *, compare: bool = False) -> FloatArray:

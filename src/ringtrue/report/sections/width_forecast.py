@@ -12,6 +12,7 @@ from ringtrue.errors import InputError
 from ringtrue.evaluation.inputs import pool
 from ringtrue.gold.correction.gold_sample import comparison_measures, resolve_design
 from ringtrue.gold.correction.pool import is_linear
+from ringtrue.gold.designs import Population
 from ringtrue.gold.sampling import sample
 from ringtrue.report.inputs import ReportInputs, order_runs, score_as_labelled
 from ringtrue.stats.intervals import normal_quantile, t_quantile
@@ -126,15 +127,17 @@ def _limit(parts: _VarianceParts, inputs: ReportInputs) -> float:
 
 def _forecast_first_documents(inputs: ReportInputs) -> Forecast:
     """Gold begins, and bronze errs as judges usually do."""
-    run, raw = _best_run_as_labelled(inputs)
-    parts = _VarianceParts(queries=_variance(raw), gold=0.0, level=inputs.level, df=raw.n - 1)
-    budgets = [budget for budget in BUDGETS if budget <= _document_count(inputs)] or [_document_count(inputs)]
+    run, total = order_runs(inputs)[0], _document_count(inputs)
+    budgets = [budget for budget in BUDGETS if budget <= total] or [total]
+    *half_widths, limit = (
+        _expected_half_width(inputs, run, budget, None, population="like-these") for budget in (*budgets, total)
+    )
     return Forecast(
         run=run,
         unit="document",
         further=tuple(budgets),
-        half_widths=tuple(parts.half_width(_expected_error(inputs, run, budget, None) ** 2) for budget in budgets),
-        limit=parts.half_width(0.0),
+        half_widths=tuple(half_widths),
+        limit=limit,
         rests_on="a judge who errs as judges usually do, and queries that differ by gold as much as by the labels that "
         "there are",
     )
@@ -213,18 +216,28 @@ def _split_variance(
     return current, _VarianceParts(queries=queries, gold=gold, level=inputs.level, df=total - 1, error=error)
 
 
-def _expected_error(inputs: ReportInputs, run: str, budget: int, already: Judgments | None) -> float:
+def _expected_error(inputs: ReportInputs, run: str, budget: int, already: Judgments) -> float:
     """The standard error for these queries that a draw of so many documents may hope for."""
+    half_width = _expected_half_width(inputs, run, budget, already, population="these")
+    return half_width / normal_quantile((1 + inputs.level) / 2)
+
+
+def _expected_half_width(
+    inputs: ReportInputs, run: str, budget: int, already: Judgments | None, *, population: Population
+) -> float:
     sampled = sample(
         inputs.runs,
         inputs.judgments,
         inputs.measures[0],
         budget=budget,
         already=already,
+        population=population,
         level=inputs.level,
         rng=inputs.rng("forecast"),
     )
-    return sampled.expected[run][inputs.measure] / normal_quantile((1 + inputs.level) / 2)
+    if run not in sampled.expected:
+        raise InputError(f"no interval of {run} can be forecast: {'; '.join(sampled.notes)}")
+    return sampled.expected[run][inputs.measure]
 
 
 def _variance(estimate: Estimate) -> float:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -84,7 +84,7 @@ def study_new_family(
     unseen = family.unseen > 0
     part, pool = weigh_measure(measure, world.pool), world.pool
     old_runs = np.setdiff1d(np.arange(len(pool.runs)), family.runs)
-    old_part = type(part)(measure=part.measure, weights=part.weights[old_runs], residual_sd=part.residual_sd)
+    old_part = replace(part, weights=part.weights[old_runs])
     old_prob = allocate(draw_sizes([old_part], compare=False), budget).prob
 
     def draw_samples() -> tuple[GoldSample, GoldSample]:

@@ -19,6 +19,7 @@ from ringtrue.gold.correction.post_stratified import post_stratified_errors
 from ringtrue.gold.correction.query_estimator import correct_by_query
 from ringtrue.gold.correction.rate_inversion import inversion_variance, invert_rates
 from ringtrue.gold.correction.results import JointEstimate
+from ringtrue.gold.designs import Population
 from ringtrue.gold.sampling.allocation import pivotal_sample
 from ringtrue.gold.sampling.forecast import weigh_measure
 from ringtrue.gold.sampling.sample import inclusion_probabilities
@@ -131,15 +132,7 @@ class RealJudgeStudy:
 
     def whole_queries(self, measure: str | Measure, *, queries: int, rng: np.random.Generator) -> list[MethodCoverage]:
         """A measure that is no sum over documents, from whole queries that gold judges."""
-        by_bronze, by_gold = (
-            evaluate(self.collection.runs, labels, measure).cube() for labels in (self.bronze, self.collection.gold)
-        )
-        gold_place = {query: place for place, query in enumerate(by_gold.queries)}
-        order = [gold_place[query] for query in by_bronze.queries if query in gold_place]
-        shared_places = [place for place, query in enumerate(by_bronze.queries) if query in gold_place]
-        bronze_values, gold_values = by_bronze.values[0][:, shared_places], by_gold.values[0][:, order]
-        if gold_values.shape[1] <= queries:
-            raise InputError(f"{queries} queries were to be drawn, and the collection has only {gold_values.shape[1]}")
+        bronze_values, gold_values = self.values_by_query(measure, more_than=queries)
 
         def draw() -> list[Intervals]:
             places = rng.permutation(gold_values.shape[1])[:queries]
@@ -153,6 +146,18 @@ class RealJudgeStudy:
         methods = f"difference, {queries} whole queries", f"gold alone, {queries} whole queries"
         tallies = self.repeat(gold_values.mean(axis=1), methods, draw, self.progress)
         return self.summarise(measure, tallies, against="gold alone")
+
+    def values_by_query(self, measure: str | Measure, *, more_than: int) -> tuple[FloatArray, FloatArray]:
+        """The measure by bronze and by gold (runs × queries), for the queries that both have judged."""
+        by_bronze, by_gold = (
+            evaluate(self.collection.runs, labels, measure).cube() for labels in (self.bronze, self.collection.gold)
+        )
+        gold_place = {query: place for place, query in enumerate(by_gold.queries)}
+        order = [gold_place[query] for query in by_bronze.queries if query in gold_place]
+        if len(order) <= more_than:
+            raise InputError(f"{more_than} queries were to be drawn, and the collection has only {len(order)}")
+        shared_places = [place for place, query in enumerate(by_bronze.queries) if query in gold_place]
+        return by_bronze.values[0][:, shared_places], by_gold.values[0][:, order]
 
     def published(self, measure: str | Measure, *, budget: int, rng: np.random.Generator) -> list[MethodCoverage]:
         """The published correction by accuracy rates from a random sample of the judged pool, with its own interval."""
@@ -289,7 +294,7 @@ class RealWorld:
         places = rng.permutation(len(self.pool))[:budget]
         return self.gold_sample(places, np.full(len(self.pool), len(places) / len(self.pool)), False)
 
-    def estimate_corrected(self, sample: GoldSample) -> JointEstimate:
+    def estimate_corrected(self, sample: GoldSample, *, population: Population = "these") -> JointEstimate:
         """The difference estimator."""
         return correct_means(
             self.pool,
@@ -297,23 +302,24 @@ class RealWorld:
             self.weights,
             sample,
             self.gains[sample.positions],
-            population="these",
+            population=population,
             gain_range=self.gain_range,
         )
 
-    def means(self, sample: GoldSample, *, level: float) -> tuple[FloatArray, FloatArray]:
+    def means(self, sample: GoldSample, *, level: float, population: Population = "these") -> Intervals:
         """The mean of each run and half of its interval, as `correct` has them."""
-        joint = self.estimate_corrected(sample)
+        joint = self.estimate_corrected(sample, population=population)
         errors = np.sqrt(np.maximum(np.diag(joint.covariance), 0))
-        quantile = np.full(len(errors), normal_quantile((1 + level) / 2))
+        t = t_quantile((1 + level) / 2, len(self.pool.queries) - 1)
+        quantile = np.full(len(errors), normal_quantile((1 + level) / 2) if population == "these" else t)
         if self.measure.name == "P":
             called = np.array(self.pool.levels)[self.pool.level] >= min(self.measure.rel, max(self.pool.levels))
             by_label = post_stratified_errors(
-                self.pool, self.weights, sample, sample.labels >= self.measure.rel, called, population="these"
+                self.pool, self.weights, sample, sample.labels >= self.measure.rel, called, population=population
             )
             for run, error in by_label.items():
                 errors[run] = max(error, errors[run])
-                quantile[run] = t_quantile((1 + level) / 2, len(self.pool.queries) - 1)
+                quantile[run] = t
         return joint.values, quantile * errors
 
     def estimate_gold_only(self, sample: GoldSample) -> JointEstimate:
