@@ -5,11 +5,13 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping
 from shutil import which
+from textwrap import fill
 from typing import TYPE_CHECKING
 
 import click
 
 from ringtrue.cli.options.common import Command, option, output_options
+from ringtrue.cli.options.gold import frame_path
 from ringtrue.cli.output import OutputFormat, emit, means_as_dict, print_notes
 from ringtrue.errors import FileError, UsageError
 from ringtrue.formatting.grid import Grid
@@ -20,6 +22,8 @@ if TYPE_CHECKING:
 
     import polars as pl
 
+    from ringtrue.gold.correction.bronze_worth import BronzeWorth
+    from ringtrue.gold.sampling import GoldDraw
     from ringtrue.simulation import Collection, Crowd, Voters
     from ringtrue.stats.results import Estimate
     from ringtrue.tables import Judgments, Preferences, Run
@@ -28,6 +32,7 @@ MEASURE = "P(rel=2)@10"  # a sum over documents, which gold labels of single doc
 MEASURES = ("nDCG@10", MEASURE)
 GOLD_BUDGET = 200
 VOTER_COUNT = 12
+LINE_WIDTH = 79
 README_NAME = "README.txt"
 README_TEXT = """Made by `ringtrue demo`, which overwrites these files when it is called again.
 
@@ -38,6 +43,7 @@ crowd.csv                             labels of the first ten by 24 people: quer
 traps.csv                             documents among them whose label is plain: query, doc, label
 sample.csv                            200 documents that `ringtrue sample` drew, with their true labels: query, doc,
                                       prob, stratum, design, drawn, label
+sample.frame.csv                      all documents that could be drawn: query, doc, prob, drawn
 preferences.csv                       which of two documents 12 people prefer: query, left, right, judge, winner, trap
 traps.pref                            pairs among them with a plain answer: query doc doc winner
 topics.csv, documents.jsonl           what queries and documents say, for people who judge them (`ringtrue serve`)
@@ -84,7 +90,7 @@ def command(folder: str, queries: int, seed: int, reports: bool, form: OutputFor
     correction = correct(world.runs, world.bronze, gold, MEASURE)
     directory = Path(folder)
     texts = simulate_texts(world, rng=np.random.default_rng([seed, queries]))
-    files = _write_files(world, crowd, voters, gold, texts, directory)
+    files = _write_files(world, crowd, voters, gold_sample, gold, texts, directory)
     means = {
         judge: evaluate(world.runs, labels, MEASURES).means()
         for judge, labels in (("bronze", world.bronze), ("gold", world.gold))
@@ -116,7 +122,9 @@ def command(folder: str, queries: int, seed: int, reports: bool, form: OutputFor
         click.echo(f"Three systems, {queries} queries; labels by a cheap judge, and {gold.height} by a trusted one:\n")
     emit(form, payload=payload, grid=_estimates_grid(estimates))
     if form == "table":
-        click.echo(_describe_outcome(winners, estimates, directory, gold.height, report_path))
+        click.echo(
+            _describe_outcome(winners, correction.bronze_worth.get(MEASURE), directory, gold.height, report_path)
+        )
     print_notes(notes)
 
 
@@ -124,6 +132,7 @@ def _write_files(
     world: Collection,
     crowd: Crowd,
     voters: Voters,
+    gold_sample: GoldDraw,
     gold: pl.DataFrame,
     texts: tuple[pl.DataFrame, pl.DataFrame],
     directory: Path,
@@ -142,7 +151,9 @@ def _write_files(
     tables: dict[str, Run | Judgments | Preferences | pl.DataFrame] = {f"{run.name}.run": run for run in world.runs}
     tables |= {"gold.qrels": world.gold, "bronze.qrels": world.bronze}
     tables |= {"crowd.csv": crowd.labels, "traps.csv": crowd.traps.frame.drop("judge")}
-    tables |= {"sample.csv": gold, "preferences.csv": voters.preferences, "traps.pref": voters.traps}
+    assert gold_sample.sampling_frame is not None
+    tables |= {"sample.csv": gold, frame_path("sample.csv"): gold_sample.sampling_frame}
+    tables |= {"preferences.csv": voters.preferences, "traps.pref": voters.traps}
     tables |= {"topics.csv": texts[0], "documents.jsonl": texts[1]}
     for name, table in tables.items():
         write_table(table, directory / name)
@@ -200,23 +211,9 @@ def _estimates_grid(estimates: Mapping[str, Mapping[str, Estimate]]) -> Grid:
     return Grid(columns=columns, rows=rows, caption=f"{MEASURE}, ± half of the 95% interval over queries like these")
 
 
-def _width_ratios(corrected: Mapping[str, Estimate], gold_only: Mapping[str, Estimate]) -> list[float]:
-    """The width of each run's corrected interval divided by that from the gold labels alone, where both have one."""
-    ratios = []
-    for run, estimate in corrected.items():
-        half, half_alone = _half_width(estimate), _half_width(gold_only[run])
-        if half and half_alone:
-            ratios.append(half / half_alone)
-    return ratios
-
-
-def _half_width(estimate: Estimate) -> float | None:
-    return None if estimate.low is None or estimate.high is None else (estimate.high - estimate.low) / 2
-
-
 def _describe_outcome(
     winners: Mapping[str, str],
-    estimates: Mapping[str, Mapping[str, Estimate]],
+    worth: BronzeWorth | None,
     directory: Path,
     n_labels: int,
     report_path: str | None,
@@ -229,12 +226,9 @@ def _describe_outcome(
             f"The interval does not warn you: it knows the queries vary, not that the labels\nare wrong. "
             f"Corrected by {n_labels} gold labels, bronze calls '{winners['corrected']}' the best."
         )
-    ratios = _width_ratios(estimates["corrected"], estimates["gold alone"])
-    if any(round(ratio, 2) != 1 for ratio in ratios):  # gold did not judge everything
-        narrowest, widest = min(ratios), max(ratios)
-        verdict += (
-            f"\nThe corrected intervals are {narrowest:.2f} to {widest:.2f} times as wide as by gold labels alone."
-        )
+    if worth is not None:
+        sentence = str(worth)
+        verdict += "\n" + fill(f"{sentence[0].upper()}{sentence[1:]}.", width=LINE_WIDTH)
     program = "ringtrue" if which("ringtrue") == sys.argv[0] else sys.argv[0]
     arguments_by_question = {
         "How good is each run?": f"evaluate {directory}/*.run --judgments {directory}/gold.qrels -m nDCG@10,AP,RR",
