@@ -268,8 +268,48 @@ def differences(study: Study) -> str:
 
 
 def queries(study: Study) -> str:
-    """Intervals for nDCG from whole queries."""
-    return _held(study, (NDCG,), "difference", "run")
+    """Intervals for nDCG from few and from more whole queries."""
+    counts = sorted(int(row["method"].split()[1]) for row in study["rows"]
+                    if row["measure"] == NDCG and row["method"].startswith("difference")
+                    and (row["collection"], row["judge"]) == _judges(study)[0])  # fmt: skip
+    columns, rows = ["data and judge"], [[f"{where}, {judge}"] for where, judge in _judges(study)]
+    for count in counts:
+        columns += [f"{count} queries: held", "lowest run", "width"]
+        for line, (where, judge) in zip(rows, _judges(study), strict=True):
+            row = _row(study, where, judge, NDCG, f"difference, {count} ")
+            line += [_share(row, "coverage"), _share(row, "lowest"), f"{row['width']:.2f}"]
+    return table(columns, rows) + _drawn(study)
+
+
+def new_family(study: Study) -> str:
+    """A family of runs that came after the sample: extended by some labels, and by the old labels alone."""
+    columns, rows = ["data and judge", "new runs"], []
+    for measure in (PRECISION, DCG):
+        columns += [f"{measure}: held", "lowest run", "new runs, not extended", "lowest"]
+    for where, judge in _judges(study):
+        extended, alone = (
+            _row(study, where, judge, PRECISION, *names) for names in (("extended to",), ("", " by the old "))
+        )
+        line = [f"{where}, {judge}", f"{alone['method'].split(' ')[0].replace('*', '…')} ({alone['runs']})"]
+        for measure in (PRECISION, DCG):
+            extended, alone = (
+                _row(study, where, judge, measure, *names) for names in (("extended to",), ("", " by the old "))
+            )
+            line += [_share(row, name) for row in (extended, alone) for name in ("coverage", "lowest")]
+        rows.append(line)
+    return table(columns, rows) + _drawn(study)
+
+
+def lost_labels(study: Study) -> str:
+    """Bounds, and the interval, where one label in twenty is lost, the most surprising ones."""
+    columns, rows = ["data and judge"], [[f"{where}, {judge}"] for where, judge in _judges(study)]
+    for measure in (PRECISION, DCG):
+        columns += [f"{measure}: bounds held", "lowest run", "interval held", "bounds to interval"]
+        for line, (where, judge) in zip(rows, _judges(study), strict=True):
+            bounds, plain = (_row(study, where, judge, measure, method) for method in ("bounds", "interval"))
+            line += [_share(bounds, "coverage"), _share(bounds, "lowest"), _share(plain, "coverage")]
+            line += [f"{bounds['width']:.2f}"]
+    return table(columns, rows) + _drawn(study)
 
 
 def forecasts(study: Study) -> str:
@@ -356,11 +396,11 @@ def _judges(study: Study, part: str = "rows") -> list[tuple[str, str]]:
     return sorted(there, key=lambda one: (one[0], JUDGES.index(one[1]) if one[1] in JUDGES else len(JUDGES)))
 
 
-def _row(study: Study, where: str, judge: str, measure: str, method: str) -> Mapping[str, Any]:
-    """The one row of a study for this method, by how its name begins."""
+def _row(study: Study, where: str, judge: str, measure: str, method: str, containing: str = "") -> Mapping[str, Any]:
+    """The one row of a study for this method, by how its name begins, and by what it contains."""
     asked = {"collection": where, "judge": judge, "measure": measure}
-    found = [row for row in study["rows"]
-             if asked.items() <= row.items() and row["method"].startswith(method)]  # fmt: skip
+    found = [row for row in study["rows"] if asked.items() <= row.items()
+             and row["method"].startswith(method) and containing in row["method"]]  # fmt: skip
     assert len(found) == 1, (asked, method, len(found))
     return found[0]
 
@@ -430,6 +470,8 @@ TABLES: dict[str, Callable[[], str]] = {
 OF_STUDIES: dict[str, tuple[str, Callable[[Study], str]]] = {
     "published": ("real", published),
     "means": ("real", means),
+    "new-family": ("real", new_family),
+    "lost-labels": ("real", lost_labels),
     "differences": ("real", differences),
     "queries": ("real", queries),
     "forecasts": ("real", forecasts),

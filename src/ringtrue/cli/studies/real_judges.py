@@ -29,6 +29,7 @@ REAL_JUDGE_SETTINGS: dict[str, Number] = {
 }
 GOLD_FILES = ("human.qrels", "gold.qrels")
 MINIMUM_SETTINGS: dict[str, int] = {"labels": 20, "pair_labels": 20, "queries": 4, "extension": 5, "rel": 1, "k": 1}
+OTHER_QUERY_SHARES = (1 / 2, 3 / 2)  # of the queries: fewer and more that gold judges
 FORECAST_SHARES = (1 / 3, 2 / 3, 1)  # of the labels, for which intervals are forecast
 COLUMNS = ("judge", "measure", "method", "runs", "coverage", "lowest", "bias", "width")
 WORK_PER_DRAW = 200_000  # how long one draw of everything takes, in the bytes that a progress bar counts by
@@ -126,8 +127,12 @@ def _study_one_judge(
         coverages += study.differences(measure, budget=pair_labels, rng=next(rngs))
     coverages += study.whole_queries(ndcg, queries=parameters.int_setting("queries"), rng=next(rngs))
     coverages += study.published(precision, budget=labels, rng=next(rngs))
-    practice = np.random.default_rng([parameters.seed, index, 1]).spawn(4)
-    for measure, family_rng, lost_rng in zip((precision, dcg), practice[:2], practice[2:], strict=True):
+    practice = np.random.default_rng([parameters.seed, index, 1]).spawn(6)
+    for share, query_rng in zip(OTHER_QUERY_SHARES, practice[4:], strict=True):
+        queries = round(parameters.int_setting("queries") * share)
+        if 2 < queries < collection.gold.frame["query"].n_unique():
+            coverages += study.whole_queries(ndcg, queries=queries, rng=query_rng)
+    for measure, family_rng, lost_rng in zip((precision, dcg), practice[:2], practice[2:4], strict=True):
         coverages += study_new_family(
             study, measure, budget=labels, extension=parameters.int_setting("extension"), rng=family_rng
         )
@@ -148,7 +153,7 @@ def _count_draws(collection: JudgedCollection) -> int:
     from ringtrue.simulation.studies.real_judges import PAIRS
 
     n_runs = len(collection.runs)
-    return 8 + 2 * min(PAIRS, n_runs * (n_runs - 1) // 2)
+    return 10 + 2 * min(PAIRS, n_runs * (n_runs - 1) // 2)
 
 
 def _read_collection(folder: Path, note: Callable[[str], None]) -> tuple[JudgedCollection, dict[str, Judgments]]:

@@ -48,8 +48,8 @@ class SampledPool:
             complete = GoldLabels(judged=gold, lost=problem.lost).complete
             complete_sample, _ = build_gold_sample(complete, problem.design, pool)
         frame = problem.sampling_frame
-        if frame is None:
-            notes = (*notes, *other_pool_notes(gold, pool))
+        # Beside its frame, a label of a document that these runs do not show is one of other runs.
+        notes = (*notes, *other_pool_notes(gold, pool)) if frame is None else ()
         return cls(
             pool=pool,
             predictors=build_predictors(pool),

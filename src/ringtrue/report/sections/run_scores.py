@@ -66,7 +66,12 @@ def _value_notes(inputs: ReportInputs, raw: Means) -> list[str]:
     if inputs.correction is None:
         return collect_footnotes(raw)
     failed = [check.text for check in inputs.correction.checks if not check.passed]
-    return [*correction_footnotes(inputs.correction), *failed]
+    bounds = [
+        f"{measure} of {run} lies from {bounds}, whatever lost labels and documents out of the sample's reach may be"
+        for run, row in inputs.correction.bounds.items()
+        for measure, bounds in row.items()
+    ]
+    return [*bounds, *correction_footnotes(inputs.correction), *failed]
 
 
 def _true_means(inputs: ReportInputs) -> tuple[Means | None, list[str]]:
@@ -129,10 +134,12 @@ def _describe_raw_and_corrected(kinds: Mapping[str, Means], names: tuple[str, ..
     if correction is not None and correction.population == "these":
         meaning = "is about these queries and knows how the judge errs"
     values, verb = pick_form(outside, "value", "values"), pick_form(outside, "lies", "lie")
+    worth = None if correction is None else correction.bronze_worth.get(measure)
+    worth_text = "" if worth is None else f" By {measure}, {worth}."
     return (
         f"Raw is what the judgments say; corrected is what gold would say of all of them, with a {inputs.level:.0%} "
         f"interval that {meaning}. By {measure} the raw {values} of {format_count(len(outside), 'run')} of "
-        f"{len(names)} {verb} outside of it."
+        f"{len(names)} {verb} outside of it.{worth_text}"
     )
 
 

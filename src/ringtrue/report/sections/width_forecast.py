@@ -231,6 +231,7 @@ def _expected_half_width(
         inputs.measures[0],
         budget=budget,
         already=already,
+        sampling_frame=None if already is None else inputs.correction_options.get("sampling_frame"),
         population=population,
         level=inputs.level,
         rng=inputs.rng("forecast"),
