@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 
 from ringtrue.report.build import FIGURES
-from ringtrue.report.html import page as html_page
 
 RUNS = ("d/hybrid.run", "d/keyword.run", "d/neural.run")
 EVERYTHING = (
@@ -52,12 +51,6 @@ def world(tmp_path_factory: pytest.TempPathFactory, demo_files: Path) -> Path:
 def here(world: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.chdir(world)
     return world
-
-
-@pytest.fixture
-def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Pages without their pictures, which take longest, for tests that look at the rest."""
-    monkeypatch.setattr(html_page, "inline_svg", lambda figure, *, width_px: f"<svg>{figure.name}</svg>")
 
 
 @pytest.mark.slow
