@@ -16,8 +16,10 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read by the processes that
 for profile, examples in {"check": 15, "test": 100}.items():
     settings.register_profile(profile, deadline=None, derandomize=bool(os.environ.get("CI")), max_examples=examples)
 settings.load_profile("check")
+GC_THRESHOLDS = (10_000, 20, 20)  # the garbage collector comes far less often than it would: it is a tenth of the work
 sys.path.insert(0, str(Path(__file__).parent))  # so that tests can import strategies
 sys.path.append(str(Path(__file__).parents[1]))  # and the servers that benchmarks start, too
+gc.disable()  # until all tests are there: until then next to nothing becomes garbage
 pytest_plugins = ["real_parts", "browsers"]  # PostgreSQL, a store in each of the two databases, and a browser
 
 
@@ -25,6 +27,8 @@ def pytest_collection_finish() -> None:
     """What is there when the tests begin stays: the garbage collector need not look at it again and again."""
     gc.collect()
     gc.freeze()
+    gc.set_threshold(*GC_THRESHOLDS)
+    gc.enable()
 
 
 @pytest.fixture(scope="session")

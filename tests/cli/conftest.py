@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from ringtrue.cli import main
+from ringtrue.report.html import page as html_page
 
 RUN_A = "q1 Q0 d1 1 3.0 A\nq1 Q0 d2 2 2.0 A\nq1 Q0 d3 3 1.0 A\nq2 Q0 d4 1 1.0 A\n"
 RUN_B = "q1 Q0 d2 1 9.0 B\nq1 Q0 d1 2 8.0 B\nq2 Q0 d9 1 1.0 B\nq2 Q0 d4 2 0.5 B\n"
@@ -37,6 +38,29 @@ def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "j.qrels").write_text(QRELS)
     monkeypatch.chdir(tmp_path)
     return tmp_path
+
+
+def leave_pictures_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Draw nothing on pages of reports: that takes longer than all the rest of them."""
+    monkeypatch.setattr(html_page, "inline_svg", lambda figure, *, width_px: f"<svg>{figure.name}</svg>")
+
+
+@pytest.fixture
+def without_pictures(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Pages without their pictures, for tests that look at the rest."""
+    leave_pictures_out(monkeypatch)
+
+
+@pytest.fixture(scope="session")
+def small_demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of a small demo, its report without pictures among them; for tests that only read them."""
+    folder = tmp_path_factory.mktemp("doctor") / "the demo"
+    with pytest.MonkeyPatch.context() as monkeypatch:
+        leave_pictures_out(monkeypatch)
+        with pytest.raises(SystemExit) as stop:
+            main(["demo", "--folder", str(folder), "--queries", "20", "--json"])
+    assert not stop.value.code
+    return folder
 
 
 @pytest.fixture(scope="session")

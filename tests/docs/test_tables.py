@@ -34,7 +34,11 @@ pytestmark = [pytest.mark.real, pytest.mark.slow]
 
 
 def test_every_page_has_the_tables_that_the_data_give(data: Path) -> None:
-    pages = [page for page in sorted(DOCS.rglob("*.md")) if TABLES.PLACE.search(page.read_text())]
+    pages = [
+        page
+        for page in sorted(DOCS.rglob("*.md"))
+        if TABLES.PLACE.search(page.read_text()) and page.parent.name != "papers"
+    ]  # see `test_papers.py`
     assert pages
     for page in pages:
         assert TABLES.updated(page.read_text()) == page.read_text(), "run `.venv/bin/python docs/tables.py --write`"

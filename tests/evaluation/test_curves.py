@@ -13,7 +13,7 @@ from hypothesis import given, strategies as st
 import ringtrue as rt
 from ringtrue.errors import DuplicateError, MeasureError, MismatchError, UsageError
 from ringtrue.evaluation.curves import CurveKind
-from strategies import nested
+from strategies import examples, nested
 
 KINDS = get_args(CurveKind)
 AREAS = {"pr": "AP", "11pt": "IAP", "roc": "AUC"}
@@ -184,6 +184,7 @@ def test_a_question_put_wrongly_is_refused(
         rt.curve(runs, labels, **settings)
 
 
+@examples(40)
 @given(
     nested(st.floats(-5, 5), st.sampled_from("abcdef")),
     nested(st.integers(-1, 2), st.sampled_from("abcdef")),

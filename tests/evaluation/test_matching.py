@@ -10,6 +10,7 @@ from ringtrue.errors import DuplicateError
 from ringtrue.evaluation.matching import Matcher
 from ringtrue.evaluation.measures import CATALOGUE, Measure, parse
 from ringtrue.tables import Judgments, Run
+from strategies import examples
 
 queries = st.sampled_from(["q1", "q2", "Q", "ü"])
 docs = st.sampled_from(
@@ -45,6 +46,7 @@ def test_ranks_are_those_of_a_full_sort_with_ties_by_larger_doc_id(run: dict, la
         assert pool == sorted(labels[query].values(), reverse=True)
 
 
+@examples(40)
 @given(runs, judgments, st.integers(1, 5))
 def test_a_depth_cuts_every_list(run: dict, labels: dict, depth: int) -> None:
     whole, cut = (Matcher(Judgments.of(labels)).match(Run.of(run), depth=d) for d in (None, depth))
@@ -56,6 +58,7 @@ CUT = [name for name, known in CATALOGUE.items() if known.cutoff in ("optional",
 TOP = [name for name in CUT if Measure(name, 1).reach == 1]
 
 
+@examples(40)
 @given(runs, judgments, st.integers(1, 5), st.booleans(), st.sampled_from([None, "trec_eval-9"]))
 def test_what_stands_below_the_top_changes_no_measure_that_looks_at_the_top(
     run: dict, labels: dict, top: int, in_order: bool, compat: str | None

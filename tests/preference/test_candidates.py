@@ -11,7 +11,7 @@ from ringtrue.errors import InputError, MismatchError, TableError, UsageError
 from ringtrue.evaluation.inputs import pool
 from ringtrue.preference.pair_designs import Candidates, list_tables
 from ringtrue.tables import Preferences, Run
-from strategies import preferences, runs
+from strategies import examples, preferences, runs
 
 
 def test_a_run_is_ranked_by_its_scores_and_cut_at_the_depth() -> None:
@@ -114,6 +114,7 @@ def test_preferences_about_none_of_the_queries_are_refused() -> None:
         Candidates.of({"q1": {"a": 2.0}}).add_preferences(votes)
 
 
+@examples(40)
 @given(preferences())
 def test_votes_become_matches_between_rows_whoever_stood_left(votes: Preferences) -> None:
     names = pl.concat([votes.frame.select("query", doc=side) for side in ("right", "left")]).unique(maintain_order=True)

@@ -12,6 +12,7 @@ from hypothesis import given, strategies as st
 import ringtrue as rt
 from ringtrue.errors import InputError, MismatchError, TableError, UsageError
 from ringtrue.preference.choose_pairs import DESIGNS
+from strategies import examples
 
 RUN = {f"q{q}": {f"d{rank}": float(-rank) for rank in range(10 + q)} for q in range(3)}
 TRAPS = {"query": ["q0"] * 8, "left": [f"good{n}" for n in range(8)], "right": ["bad"] * 8, "winner": ["left"] * 8}
@@ -199,6 +200,7 @@ def test_a_document_against_itself_is_refused() -> None:
         rt.choose_pairs(RUN, preferences={"query": ["q0"], "left": ["a"], "right": ["a"], "winner": ["tie"]})
 
 
+@examples(40)
 @given(st.sampled_from(list(DESIGNS)), st.integers(1, 50), st.integers(1, 3), st.integers(0, 9))
 def test_what_is_counted_is_what_is_in_the_table(
     design: rt.preference.PairDesign, budget: int, votes: int, seed: int

@@ -20,6 +20,7 @@ from ringtrue.preference.pair_designs import (
     share_evenly,
 )
 from ringtrue.tables import Preferences
+from strategies import examples
 
 STATIC = {"seed": choose_seed_pairs, "random": choose_random_pairs, "swiss": choose_swiss_pairs}
 
@@ -126,6 +127,7 @@ def test_without_a_budget_random_pairs_are_as_many_as_the_published_design_has()
     )
 
 
+@examples(40)
 @given(worlds(), st.sampled_from(sorted(STATIC)), st.integers(1, 4), st.none() | st.integers(1, 60), st.integers(0, 9))
 def test_every_pair_is_asked_once_within_a_query_for_the_votes_that_it_lacks(
     known: Matches, design: str, votes: int, budget: int | None, seed: int

@@ -13,6 +13,7 @@ from hypothesis import given, strategies as st
 from ringtrue.errors import UsageError
 from ringtrue.preference.choose_pairs import build_task_table, last_batch_number
 from ringtrue.tables import Preferences
+from strategies import examples
 
 
 def asked(copies: dict[str, list[int]]) -> pl.DataFrame:
@@ -45,6 +46,7 @@ def test_a_task_that_is_not_full_has_its_share_of_traps_rounded_up() -> None:
     assert table["trap"].sum() == 1
 
 
+@examples(40)
 @given(
     st.dictionaries(st.sampled_from(["q", "r", "s"]), st.lists(st.integers(1, 6), min_size=1, max_size=25), min_size=1),
     st.integers(1, 12), st.integers(0, 5), st.integers(0, 99),

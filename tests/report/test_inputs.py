@@ -23,6 +23,7 @@ from ringtrue.report.inputs import (
     sort_runs_by_mean,
 )
 from ringtrue.tables import Judgments
+from strategies import examples
 
 
 def lost() -> ReportInputs:
@@ -82,6 +83,7 @@ def test_without_gold_the_order_is_that_of_the_means() -> None:
     assert order_runs(by_hand({"last": [9, 10], "first": [1, 1], "second": [2, 1]})) == ("first", "second", "last")
 
 
+@examples(40)
 @given(st.lists(st.lists(st.integers(1, 10), min_size=3, max_size=3), min_size=2, max_size=5))
 def test_how_far_runs_are_ahead_is_their_mean_difference_from_all(ranks: list[list[int]]) -> None:
     material = by_hand({f"r{place}": row for place, row in enumerate(ranks)})

@@ -13,6 +13,7 @@ from statsmodels.stats.proportion import proportion_confint
 
 import ringtrue as rt
 from ringtrue.stats.confusion import Confusion
+from strategies import examples
 
 squares = st.integers(2, 4).flatmap(lambda size: arrays(np.int64, (size, size), elements=st.integers(0, 30)))
 
@@ -43,6 +44,7 @@ def test_rows_sum_to_one_and_intervals_hold_the_shares(counts: NDArray[np.int64]
         assert np.isnan(table.accuracy)
 
 
+@examples(40)
 @given(squares, st.sampled_from([0.5, 0.9, 0.95, 0.99]))
 def test_statsmodels_gives_the_same_intervals(counts: NDArray[np.int64], level: float) -> None:
     low, high = confused(counts).interval(level)

@@ -13,21 +13,16 @@ from typing import Any
 
 import pytest
 
-from ringtrue.cli import COMMANDS, main
+from ringtrue.cli import COMMANDS
 from ringtrue.cli.commands import serve
 
 BIN = Path(sys.executable).parent
 WIDTH = 80
 
 
-@pytest.fixture(scope="session")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The files of a small demo, its report among them; for tests that only read them."""
-    folder = tmp_path_factory.mktemp("doctor") / "the demo"
-    with pytest.raises(SystemExit) as stop:
-        main(["demo", "--folder", str(folder), "--queries", "20", "--json"])
-    assert not stop.value.code
-    return folder
+@pytest.fixture
+def demo(small_demo: Path) -> Path:
+    return small_demo
 
 
 @pytest.fixture
@@ -72,6 +67,7 @@ def require_that_all_work(ringtrue: Callable[..., Any], found: Any, folder: Path
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("without_pictures")
 def test_every_command_that_is_printed_works_on_the_demo(demo: Path, away: Path, ringtrue) -> None:
     found = examined(ringtrue, *sorted(demo.iterdir()))
     assert {one["verb"] for one in found["can"]} >= {

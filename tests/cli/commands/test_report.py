@@ -86,12 +86,14 @@ def test_sections_appear_for_what_is_given(here: Path, ringtrue) -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("without_pictures")
 def test_what_is_printed_is_for_people(here: Path, ringtrue) -> None:
     told = ringtrue("report", *RUNS, "--judgments", "d/gold.qrels", "-o", "p.html").out
     assert "The runs: By nDCG@10 the best of 3 runs is neural" in told
     assert "p.html has it all on one page" in told
 
 
+@pytest.mark.usefixtures("without_pictures")
 @pytest.mark.parametrize(
     ("words", "code", "told"),
     [
@@ -209,6 +211,7 @@ def test_curves_are_those_of_the_command(here: Path, ringtrue, option: tuple[str
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("without_pictures")
 def test_the_page_says_how_runs_were_counted_and_where_they_were_not(here: Path, ringtrue) -> None:
     words = ("report", *RUNS, "--judgments", "d/gold.qrels", "-m", "nDCG@10", "-o", "how.html")
     ringtrue(*words, "--depth", "3")
@@ -220,6 +223,7 @@ def test_the_page_says_how_runs_were_counted_and_where_they_were_not(here: Path,
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("without_pictures")
 def test_labels_and_traps_without_a_query_and_with_names_of_their_own_are_read(here: Path, ringtrue) -> None:
     answer = ringtrue("report", "--labels", "nameless.csv", "--traps", "known.csv", "--json").json
     assert {"agreement", "traps"} <= set(answer["figures"])
@@ -230,6 +234,7 @@ def test_labels_and_traps_without_a_query_and_with_names_of_their_own_are_read(h
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("without_pictures")
 def test_where_a_judge_said_two_things_somebody_has_to_choose(here: Path, ringtrue) -> None:
     labels = ringtrue("report", "--labels", "again.csv")
     assert (labels.code, "--repeats" in labels.err, "again.csv" in labels.err) == (1, True, True)

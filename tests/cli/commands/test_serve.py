@@ -58,14 +58,19 @@ def hidden(page: str) -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_the_first_link_makes_an_owner_who_is_still_there_after_a_restart_and_is_in_no_log(tmp_path: Path) -> None:
+def test_an_unused_link_is_replaced_and_makes_an_owner_who_is_still_there_after_a_restart(tmp_path: Path) -> None:
     with serving(tmp_path) as (process, said):
+        unused = said["owner_link"].removeprefix(said["url"])
+        ended(process, signal.SIGTERM)
+    with serving(tmp_path) as (process, said):
+        assert httpx.get(said["url"] + unused, timeout=PATIENT).status_code == 410
         assert said["url"].startswith("http://127.0.0.1:")
         assert said["database"] == "ringtrue.db"
         assert said["notes"] == []
         with httpx.Client(timeout=PATIENT) as browser:
-            fields = hidden(browser.get(said["owner_link"]).text)
-            fields |= {"name": "Olga", "password": PASSWORD, "again": PASSWORD}
+            page = browser.get(said["owner_link"])
+            assert page.status_code == 200
+            fields = hidden(page.text) | {"name": "Olga", "password": PASSWORD, "again": PASSWORD}
             assert browser.post(said["owner_link"], data=fields).status_code == 303
             assert "Olga" in browser.get(said["url"]).text
             cookies = dict(browser.cookies)
@@ -76,16 +81,6 @@ def test_the_first_link_makes_an_owner_who_is_still_there_after_a_restart_and_is
         again = httpx.get(said["url"], cookies=cookies, timeout=PATIENT)  # the signing secret is the same
         assert (again.status_code, "Olga" in again.text) == (200, True)
         assert ended(process, signal.SIGTERM) == (0, "")
-
-
-@pytest.mark.slow
-def test_a_link_that_nobody_used_is_replaced_at_the_next_start(tmp_path: Path) -> None:
-    with serving(tmp_path) as (process, said):
-        path = said["owner_link"].removeprefix(said["url"])
-        ended(process, signal.SIGTERM)
-    with serving(tmp_path) as (_, said):
-        assert httpx.get(said["url"] + path, timeout=PATIENT).status_code == 410
-        assert httpx.get(said["owner_link"], timeout=PATIENT).status_code == 200
 
 
 @pytest.mark.slow

@@ -9,6 +9,7 @@ import pytest
 
 from ringtrue.simulation.worlds import judged_runs
 
+pytestmark = pytest.mark.usefixtures("each_study_once")
 ROW = ["part", "setting", "measure", "queries", "gold", "method", "population", "about", "replications", "coverage",
        "width", "unanswered"]  # fmt: skip
 

@@ -7,6 +7,7 @@ import io
 
 import pytest
 
+pytestmark = pytest.mark.usefixtures("each_study_once")
 SMALL = ["simulate", "preferences"]
 for setting in ("topics=2", "docs=10", "workers=12", "designs=0", "coverage=0"):
     SMALL += ["--set", setting]

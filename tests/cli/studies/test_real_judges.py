@@ -97,6 +97,7 @@ def test_a_judge_has_the_same_draws_whichever_folders_come_with_it(shop: Path, r
 
 
 @pytest.mark.slow
+@pytest.mark.usefixtures("each_study_once")
 def test_where_gold_judges_everything_no_number_is_made_up(shop: Path, ringtrue) -> None:
     answer = ringtrue(*WORDS, "--set", "labels=2000", "--json")
     assert (answer.code, answer.err) == (0, "")

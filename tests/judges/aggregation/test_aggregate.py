@@ -14,7 +14,7 @@ import ringtrue as rt
 from ringtrue.errors import DuplicateError, TableError, UsageError
 from ringtrue.judges.aggregation import METHODS, Prior, aggregate
 from ringtrue.judges.votes import Votes, make_votes
-from strategies import judged
+from strategies import examples, judged
 
 MODELS = ["dawid-skene", "one-coin", "mace"]
 methods = st.sampled_from(METHODS)
@@ -30,6 +30,7 @@ def flat(answer: rt.Aggregation) -> str:
     return json.dumps(answer.as_dict(), allow_nan=False)
 
 
+@examples(40)
 @given(judged(), methods)
 def test_every_answer_is_whole_and_has_no_nan(votes: Votes, method: Any) -> None:
     answer = aggregate(votes, method=method, repeats="all")
@@ -46,6 +47,7 @@ def test_every_answer_is_whole_and_has_no_nan(votes: Votes, method: Any) -> None
             assert one.accuracy.high >= one.accuracy.value - 1e-12
 
 
+@examples(40)
 @given(judged(), methods, st.randoms(use_true_random=False))
 def test_the_order_of_the_rows_changes_nothing(votes: Votes, method: Any, random: Any) -> None:
     rows = [(*votes.items.row(i), votes.judges[j], votes.labels[k])

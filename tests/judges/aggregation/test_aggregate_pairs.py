@@ -12,6 +12,7 @@ import ringtrue as rt
 from judges.aggregation.oracle import expectation_maximisation
 from ringtrue.judges.aggregation import METHODS, Prior, aggregate
 from ringtrue.judges.votes import Votes, make_votes
+from strategies import examples
 
 MODELS = ["dawid-skene", "one-coin", "mace"]
 DOCS = [f"d{place:02d}" for place in range(10)]
@@ -133,6 +134,7 @@ def worlds(draw: st.DrawFn) -> tuple[list[Row], list[Row]]:
     return rows, [] if gold == "none" else [(*rows[0][:2], "gold", gold)]
 
 
+@examples(40)
 @given(worlds(), st.sampled_from(METHODS), priors, st.permutations("stu"))
 def test_new_names_change_no_probability(
     world: tuple[list[Row], list[Row]], method: Any, prior: Prior | None, order: list[str]
@@ -149,6 +151,7 @@ def test_new_names_change_no_probability(
     require_the_same(one, other, names, winners=method not in MODELS)
 
 
+@examples(40)
 @given(worlds(), st.sampled_from(MODELS), priors)
 def test_the_log_posterior_never_falls(world: tuple[list[Row], list[Row]], method: Any, prior: Prior | None) -> None:
     rows, gold = world
@@ -170,6 +173,7 @@ def stacked(votes: Votes) -> Votes:
     )  # fmt: skip
 
 
+@examples(40)
 @given(worlds(), st.sampled_from(MODELS), priors, st.integers(1, 6))
 def test_it_is_as_if_each_pair_stood_there_both_ways_round(
     world: tuple[list[Row], list[Row]], method: Any, prior: Prior | None, iterations: int

@@ -43,6 +43,7 @@ def pinned(answer: rt.Aggregation, gold: Votes | None) -> list[int]:
     return [answer.labels.index(labels[row]) if row in labels else -1 for row in rows]
 
 
+@examples(40)
 @given(worlds(), methods, priors)
 def test_the_log_posterior_never_falls(world: tuple[Votes, Votes | None], method: Any, prior: Prior | None) -> None:
     votes, gold = world

@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 from ringtrue.judges.aggregation import aggregate
 from ringtrue.judges.votes import Votes
-from strategies import judged
+from strategies import examples, judged
 
 VOTES = ["majority", "mean", "median"]
 
@@ -59,6 +59,7 @@ def test_mean_and_median_keep_their_value_and_give_the_nearest_label() -> None:
     assert middle.items["label"].to_list() == [3, 1, 0]
 
 
+@examples(40)
 @given(judged(), st.sampled_from(["low", "high"]))
 def test_a_plain_second_implementation_finds_the_same(votes: Votes, ties: Any) -> None:
     found = {method: aggregate(votes, method=method, ties=ties, repeats="all") for method in VOTES}

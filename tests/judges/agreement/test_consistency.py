@@ -14,7 +14,7 @@ from ringtrue.errors import TableError
 from ringtrue.judges.agreement.agree import estimate_consistency, estimate_drift, estimate_transitivity
 from ringtrue.judges.votes import Votes, make_votes
 from ringtrue.stats.results import Estimate
-from strategies import judged
+from strategies import examples, judged
 
 
 def found(votes: Votes) -> tuple[Estimate, Estimate]:
@@ -227,6 +227,7 @@ preferences = st.lists(
 )
 
 
+@examples(40)
 @given(preferences)
 def test_shares_are_those_of_a_plain_loop_over_triples(drawn: list[tuple[str, tuple[str, str], str, str]]) -> None:
     rows = [(query, left, right, judge, winner) for query, (left, right), judge, winner in drawn]

@@ -98,6 +98,7 @@ def test_a_judge_who_turns_everything_around_finds_the_worst_order() -> None:
     assert found == pytest.approx([sum(discounts(8, None)[5:])], rel=1e-12)
 
 
+@examples(40)
 @given(worlds(most=40), st.integers(0, 2**32 - 1))
 def test_every_list_is_what_it_is_alone(world, seed: int) -> None:
     _, matrix, gain = world

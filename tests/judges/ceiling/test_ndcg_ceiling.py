@@ -12,6 +12,7 @@ from hypothesis import given, strategies as st
 import ringtrue as rt
 from ringtrue.errors import MismatchError, UsageError
 from ringtrue.judges.ceiling.ndcg_ceiling import POOLED_NOTE
+from strategies import examples
 
 KNOWN = rt.Confusion(rows="gold", columns="crowd", labels=(0, 1), counts=np.array([[80, 20], [30, 70]]))
 COUNTS = np.array([[70, 20, 10], [20, 60, 20], [5, 25, 70]])
@@ -50,6 +51,7 @@ def test_the_interval_is_that_of_a_mean_over_queries() -> None:
     assert (found.estimate.level, found.estimate.method, found.estimate.n) == (0.9, "t", 3)
 
 
+@examples(40)
 @given(judgments(), st.randoms())
 def test_the_order_of_documents_and_of_labels_in_the_matrix_changes_nothing(labels, random) -> None:
     shuffled = {}
@@ -65,6 +67,7 @@ def test_the_order_of_documents_and_of_labels_in_the_matrix_changes_nothing(labe
     assert rt.ceiling(labels, turned).per_query["ceiling"].to_list() == pytest.approx(expected, nan_ok=True)
 
 
+@examples(40)
 @given(judgments(), st.lists(st.integers(1, 50), min_size=3, max_size=3, unique=True))
 def test_calling_the_grades_otherwise_in_the_same_order_changes_nothing(labels, names: list[int]) -> None:
     called = sorted(names)
@@ -76,6 +79,7 @@ def test_calling_the_grades_otherwise_in_the_same_order_changes_nothing(labels, 
     assert found.per_query["ceiling"].to_list() == expected
 
 
+@examples(40)
 @given(judgments(), st.sampled_from(["exp", "linear"]), st.none() | st.integers(1, 5))
 def test_it_is_one_where_the_judges_agree_and_never_more(labels, gain: str, k: int | None) -> None:
     agreed = rt.Confusion(rows="gold", columns="x", labels=(0, 1, 2), counts=np.eye(3))

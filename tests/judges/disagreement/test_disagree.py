@@ -14,7 +14,7 @@ from ringtrue.errors import DuplicateError, MismatchError, TableError, UsageErro
 from ringtrue.judges.disagreement import Disagreement, disagree, weight
 from ringtrue.judges.votes import Votes, make_votes
 from ringtrue.simulation.studies.agreement_coverage import judged_labels
-from strategies import judged
+from strategies import examples, judged
 
 Rows = list[tuple[str, str, str, int]]
 
@@ -94,6 +94,7 @@ def usable(votes: Votes, least: int = 2) -> bool:
     return len(votes.labels) > 1 and len(votes.judges) > 1 and bool(np.bincount(votes.item).max() >= least)
 
 
+@examples(40)
 @given(votes=judged(), least=st.integers(2, 3))
 def test_the_formula_is_the_limit_of_drawing_one_label_then_another(votes: Votes, least: int) -> None:
     assume(usable(votes, least))
@@ -103,6 +104,7 @@ def test_the_formula_is_the_limit_of_drawing_one_label_then_another(votes: Votes
         assert one is None or one == pytest.approx(other)
 
 
+@examples(40)
 @given(votes=judged(), share=st.sampled_from([(1, 2), (1, 3), (2, 3), (2, 2), (3, 3), (0, 2)]))
 def test_what_happened_is_counted_over_all_ways_to_draw_n_labels(votes: Votes, share: tuple[int, int]) -> None:
     least, users = share
@@ -131,6 +133,7 @@ def test_what_happened_is_counted_over_all_ways_to_draw_n_labels(votes: Votes, s
             assert one.experimental.value == pytest.approx(hits[place] / given[place])
 
 
+@examples(40)
 @given(votes=judged(), seed=st.integers(0, 2**32 - 1))
 def test_neither_the_order_of_the_rows_nor_the_names_of_judges_matter(votes: Votes, seed: int) -> None:
     assume(usable(votes))
@@ -149,6 +152,7 @@ def test_neither_the_order_of_the_rows_nor_the_names_of_judges_matter(votes: Vot
     assert one.cases == other.cases
 
 
+@examples(40)
 @given(votes=judged())
 def test_weights_are_probabilities_and_undefined_levels_are_told_in_words(votes: Votes) -> None:
     assume(usable(votes))

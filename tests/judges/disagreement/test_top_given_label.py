@@ -12,7 +12,7 @@ from scipy.stats import binom
 from ringtrue.errors import UsageError
 from ringtrue.judges.disagreement import Consistency, disagree, parse_user_share, weight
 from ringtrue.judges.votes import Votes
-from strategies import judged
+from strategies import examples, judged
 
 probabilities = st.floats(0, 1)
 
@@ -172,6 +172,7 @@ def test_taste_is_told_from_carelessness() -> None:
     assert answer.notes[0].startswith("120 labels repeat")
 
 
+@examples(40)
 @given(votes=judged())
 def test_within_and_across_are_all_pairs_of_labels_of_documents_labelled_again(votes: Votes) -> None:
     assume(votes.find_repeats().any() and len(votes.judges) > 1 and len(votes.labels) > 1)

@@ -150,14 +150,15 @@ def test_one_who_answers_otherwise_when_asked_again_is_found() -> None:
 
 @pytest.mark.simulation
 @pytest.mark.parametrize(
-    "material",
+    ("material", "worlds"),
     [
-        pytest.param(True, id="as they are"),
-        pytest.param(False, id="tests alone, whatever matters", marks=pytest.mark.study),
+        pytest.param(True, 54, id="as they are"),
+        pytest.param(True, 120, id="as they are, more of them", marks=pytest.mark.study),
+        pytest.param(False, 120, id="tests alone, whatever matters", marks=pytest.mark.study),
     ],
 )
 def test_in_at_most_5_of_100_equally_good_crowds_anybody_is_flagged_of_a_kind(
-    material: bool, monkeypatch: pytest.MonkeyPatch
+    material: bool, worlds: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if not material:
         for name, value in {
@@ -167,7 +168,7 @@ def test_in_at_most_5_of_100_equally_good_crowds_anybody_is_flagged_of_a_kind(
             "MIN_LENIENCY": 0,
         }.items():
             monkeypatch.setattr(flags, name, value)
-    rng, found, worlds = np.random.default_rng(16), Counter[str](), 120
+    rng, found = np.random.default_rng(16), Counter[str]()
     for world in range(worlds):
         table, gold = crowd(rng, judges=[8, 30, 120][world % 3], votes=[3, 5, 7][world // 3 % 3], repeated=0.1)
         traps, known = pl.DataFrame(gold)[:40], pl.DataFrame(gold)[40:]

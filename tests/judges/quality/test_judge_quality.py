@@ -18,6 +18,7 @@ from ringtrue.errors import DuplicateError, MismatchError, TableError, UsageErro
 from ringtrue.judges.quality.judge_quality import LeaveOneOut
 from ringtrue.judges.quality.results import Effect
 from ringtrue.judges.votes import leave_one_out_consensus, majority, make_votes
+from strategies import examples
 
 BY_HAND = {
     "query": ["p", "p", "p", "q", "q", "q", "q"],
@@ -117,6 +118,7 @@ def table_of(rows: list[tuple[str, str, str, int]]) -> dict[str, Any]:
     return dict(zip(("query", "doc", "judge", "label"), map(list, zip(*rows, strict=True)), strict=True))
 
 
+@examples(40)
 @given(rows, st.randoms(use_true_random=False))
 def test_the_order_of_the_rows_changes_nothing(rows: list[tuple[str, str, str, int]], random) -> None:
     mixed = random.sample(rows, len(rows))
@@ -145,6 +147,7 @@ def plain_report(one: rt.JudgeReport) -> dict[str, Any]:
     return {path: value for path, value in found.items() if "common" not in path}  # of two as common, the first met
 
 
+@examples(40)
 @given(rows)
 def test_other_names_of_the_judges_change_nothing_else(rows: list[tuple[str, str, str, int]]) -> None:
     renamed = [(query, doc, judge * 2, label) for query, doc, judge, label in rows]
@@ -163,6 +166,7 @@ def test_one_who_says_what_most_of_the_others_say_is_as_right_as_can_be(rows: li
     assert accuracy.value == pytest.approx(np.mean([1 / m for m in tied]))
 
 
+@examples(40)
 @given(rows)
 def test_the_confusion_matrix_holds_the_labels_on_which_the_others_do_not_tie(
     rows: list[tuple[str, str, str, int]],

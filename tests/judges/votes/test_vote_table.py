@@ -16,7 +16,7 @@ from hypothesis import given, strategies as st
 from ringtrue.errors import DuplicateError, MismatchError, TableError, UsageError
 from ringtrue.judges.votes import Votes, align_with_gold, majority, make_votes, parse_times
 from ringtrue.tables import Judgments, Preferences
-from strategies import any_ids, judged, judgments, preferences
+from strategies import any_ids, examples, judged, judgments, preferences
 
 TABLE = {
     "query": ["q1", "q1", "q2", "q1", "q2"],
@@ -507,6 +507,7 @@ def test_gold_by_hand() -> None:
     assert known.tolist() == [-1, 3, 1]
 
 
+@examples(40)
 @given(judged(), judged())
 def test_gold_is_what_a_dictionary_would_say(votes: Votes, gold: Votes) -> None:
     known = {item: label for *item, _, label in told(gold) for item in [tuple(item)]}

@@ -91,7 +91,7 @@ some_points = st.builds(
 
 
 @pytest.mark.slow
-@examples(60)
+@examples(40)
 @given(
     st.lists(st.one_of(forests(), some_bars(), some_lines(), heatmaps(), some_points), max_size=3),
     st.sampled_from(WIDTHS),
@@ -105,7 +105,7 @@ def test_whatever_the_data_the_page_gets_a_picture(charts: list[Chart], width: i
 
 
 @pytest.mark.slow
-@examples(25)
+@examples(15)
 @given(st.one_of(forests(), some_bars(), some_lines(), heatmaps(), some_points), st.sampled_from(["svg", "png", "pdf"]))
 def test_whatever_the_data_a_paper_gets_a_picture(chart: Chart, form: Any) -> None:
     assert len(render_picture(figure("odd", chart), form, width=3.5, dpi=50)) > 500

@@ -16,6 +16,7 @@ from ringtrue.errors import DuplicateError, TableError
 from ringtrue.report.inputs import ReportInputs
 from ringtrue.report.sections import agreement
 from ringtrue.tables import Judgments
+from strategies import examples
 
 
 def labels(**judges: list[int]) -> Judgments:
@@ -44,6 +45,7 @@ def test_the_odd_one_out_comes_last_and_is_named() -> None:
     assert chart.kind == "diverging"
 
 
+@examples(40)
 @given(seed=st.integers(0, 2**32 - 1), judges=st.integers(2, 5))
 def test_the_matrix_is_symmetric_and_never_holds_a_judge_against_himself(seed: int, judges: int) -> None:
     rng = np.random.default_rng(seed)

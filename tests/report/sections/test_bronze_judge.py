@@ -23,6 +23,7 @@ from ringtrue.report.sections.number_phrases import format_p_value
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.intervals import estimate_share
 from ringtrue.tables import Judgments, Run
+from strategies import examples
 
 DOCS = [f"d{rank:02}" for rank in range(1, 13)]
 
@@ -202,6 +203,7 @@ def test_p_is_that_of_the_corrections_own_check() -> None:
     assert format_p_value(check.p_value) in told
 
 
+@examples(40)
 @given(seed=st.integers(0, 2**32 - 1), factor=st.floats(0.01, 1))
 def test_only_ratios_of_probabilities_matter(seed: int, factor: float) -> None:
     rng = np.random.default_rng(seed)

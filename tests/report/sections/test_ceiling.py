@@ -20,6 +20,7 @@ from ringtrue.report.sections import ceiling
 from ringtrue.report.sections.ceiling import find_judge_difference
 from ringtrue.stats.confusion import Confusion
 from ringtrue.tables import Judgments, Run
+from strategies import examples
 
 KNOWN = Confusion(rows="gold", columns="crowd", labels=(0, 1), counts=np.array([[80, 20], [30, 70]]))
 QUERIES = [f"q{number}" for number in range(4)]
@@ -149,6 +150,7 @@ def test_runs_above_are_told_and_nothing_is_concluded() -> None:
 
 
 @pytest.mark.slow
+@examples(40)
 @given(right=st.floats(0.5, 1))
 def test_the_better_the_judges_agree_the_higher_the_ceiling(right: float) -> None:
     def at(share: float) -> float:

@@ -18,6 +18,7 @@ from ringtrue.report.model import Forest, Points
 from ringtrue.report.sections import judge_quality
 from ringtrue.report.sections.judge_quality import trap_figure
 from ringtrue.tables import Judgments
+from strategies import examples
 
 
 def table(**judges: list[int]) -> Judgments:
@@ -97,6 +98,7 @@ def test_rf10_one_page_counts_its_judges_alike(data: Path) -> None:
     assert all("of 762 judges" in " ".join(one.notes) for one in found.figures)
 
 
+@examples(40)
 @given(seed=st.integers(0, 2**32 - 1))
 def test_renaming_judges_changes_names_alone(seed: int) -> None:
     rng = np.random.default_rng(seed)

@@ -16,6 +16,7 @@ from ringtrue.report.inputs import ReportInputs
 from ringtrue.report.model import Bars, Section
 from ringtrue.report.sections import query_differences
 from ringtrue.report.sections.query_differences import count_decisive_queries
+from strategies import examples
 
 
 def made(material: ReportInputs) -> Section:
@@ -121,6 +122,7 @@ def test_without_the_decisive_ones_the_sum_is_not_above_0_and_with_one_of_them_i
         assert sum(ordered[few:]) <= 0 < sum(ordered[few - 1 :])
 
 
+@examples(40)
 @given(st.lists(st.tuples(st.integers(1, 10), st.integers(1, 10)), min_size=2, max_size=5))
 def test_wins_ties_and_losses_are_the_bars_above_at_and_below_0(ranks: list[tuple[int, int]]) -> None:
     section = made(by_hand({"one": [a for a, _ in ranks], "other": [b for _, b in ranks]}))

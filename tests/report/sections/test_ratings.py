@@ -16,6 +16,7 @@ from ringtrue.errors import DuplicateError
 from ringtrue.report.inputs import ReportInputs
 from ringtrue.report.sections import ratings
 from ringtrue.tables import Preferences
+from strategies import examples
 
 VOTES = {"left": [*"aab"] * 4, "right": [*"bcc"] * 4, "winner": [*"aab"] * 3 + [*"bcb"]}
 
@@ -48,6 +49,7 @@ def test_two_that_nobody_can_tell_apart_are_rated_the_same() -> None:
 
 
 @pytest.mark.slow
+@examples(40)
 @given(votes=st.lists(st.tuples(st.integers(0, 3), st.integers(0, 3), st.booleans()), min_size=1, max_size=25))
 def test_swapping_left_and_right_changes_nothing(votes: list[tuple[int, int, bool]]) -> None:
     kept = [(f"d{one}", f"d{other}", first) for one, other, first in votes if one != other]

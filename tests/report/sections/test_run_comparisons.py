@@ -17,6 +17,7 @@ from ringtrue.report.inputs import ReportInputs, compare_run_pairs, estimate_run
 from ringtrue.report.model import Forest, Section
 from ringtrue.report.sections import run_comparisons
 from ringtrue.stats.results import Comparison, Estimate
+from strategies import examples
 
 ALIKE = [1, 2, 1, 2, 1, 2, 1, 2]
 
@@ -76,6 +77,7 @@ def test_the_table_has_every_run_though_the_chart_has_the_first_ones_only() -> N
     assert "The first 25 of 30 runs are drawn" in section.figures[0].sentence
 
 
+@examples(40)
 @given(st.lists(st.lists(st.integers(1, 10), min_size=6, max_size=6), min_size=3, max_size=6))
 def test_lines_miss_0_and_letters_differ_just_where_it_is_decided(ranks: list[list[int]]) -> None:
     material = by_hand({f"r{place}": row for place, row in enumerate(ranks)})
@@ -143,6 +145,7 @@ def claims(section: Section) -> list[tuple[str, str]]:
     ]
 
 
+@examples(40)
 @given(st.lists(st.lists(st.integers(1, 10), min_size=6, max_size=6), min_size=2, max_size=6))
 def test_whoever_is_said_to_be_ahead_has_the_difference_for_it(ranks: list[list[int]]) -> None:
     material = by_hand({f"r{place}": row for place, row in enumerate(ranks)})

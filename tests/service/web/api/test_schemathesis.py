@@ -50,6 +50,14 @@ TEXTS = (
 
 
 @pytest.fixture(scope="module")
+def schema() -> Any:
+    """The description as schemathesis reads it; to read it anew for each operation would take long."""
+    read = schemathesis.openapi.from_dict(DESCRIPTION)
+    read.location = "http://ringtrue.test/api/v1/openapi.json"
+    return read
+
+
+@pytest.fixture(scope="module")
 def here(fast_folder: Path) -> Iterator[World]:
     with Store.open(str(fast_folder / "schemathesis.db")) as store, world(store) as made:
         _judged(made)
@@ -127,10 +135,8 @@ def _without_end(app: Any) -> Any:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", ORDER)
-def test_every_answer_is_as_described_and_none_is_a_fault_of_the_server(here: World, name: str) -> None:
+def test_every_answer_is_as_described_and_none_is_a_fault_of_the_server(here: World, schema: Any, name: str) -> None:
     path, method = OPERATIONS[name]
-    schema = schemathesis.openapi.from_dict(DESCRIPTION)
-    schema.location = "http://ringtrue.test/api/v1/openapi.json"
     operation = schema[path][method.upper()]
     owner, there = _all_round(here)
 
