@@ -152,6 +152,7 @@ def test_what_is_said_of_the_study_is_in_its_tables() -> None:
     assert f"| {shares} with the labels of four models" in readme
     assert f"at {widths[2]} of the width of gold alone" in readme
     low, high = ends("forecasts", "")
+    assert f"| {low:.2f} to {high:.2f} times as wide, from 100, 200 and 300 labels" in readme
     assert f"what came was {low:.2f} to {high:.2f} times as wide as forecast" in " ".join(
         (DOCS / "how-to/draw-gold-labels.md").read_text().split()
     )

@@ -39,7 +39,7 @@ def test_json_has_a_row_for_each_judge_measure_and_method(shop: Path, ringtrue) 
     answer = ringtrue(*WORDS, "--set", "labels=100", "--json")
     assert (answer.code, answer.err) == (0, "")
     found = answer.json
-    assert list(found) == ["study", "rows", "level", "settings", "seed", "notes"]
+    assert list(found) == ["study", "rows", "forecast", "level", "settings", "seed", "notes"]
     assert found["settings"] == {"labels": 100, "pair_labels": 150, "queries": 20, "rel": 2, "k": 10}
     assert [list(row) for row in found["rows"]] == [ROW] * len(found["rows"])
     assert list(dict.fromkeys(row["judge"] for row in found["rows"])) == ["kind", "strict"]
@@ -49,6 +49,10 @@ def test_json_has_a_row_for_each_judge_measure_and_method(shop: Path, ringtrue) 
     assert (first["collection"], first["draws"], first["runs"], first["against"]) == ("shop", 4, 3, "gold alone")
     assert 0 < first["width"] < 1.5
     assert {row["measure"] for row in found["rows"]} >= {"P(rel=2)@10", "DCG@10", "nDCG@10"}
+    forecasts = [(row["judge"], row["measure"], row["labels"], row["population"]) for row in found["forecast"]]
+    assert len(set(forecasts)) == len(forecasts) == 2 * (2 * 3 + 1) * 2
+    assert forecasts[0] == ("kind", "P(rel=2)@10", 33, "these")
+    assert all(0.3 < row["ratio"] < 3 for row in found["forecast"])
 
 
 @pytest.mark.slow
@@ -72,7 +76,9 @@ def test_several_collections_are_told_apart(shop: Path, ringtrue) -> None:
         target.mkdir(exist_ok=True) if path.is_dir() else target.write_bytes(path.read_bytes())
     answer = ringtrue(*WORDS, "--data", "other")
     assert answer.out.splitlines()[0].split()[0] == "collection"
-    assert {line.split()[0] for line in answer.out.splitlines()[2:-4]} == {"shop", "other"}
+    grids = answer.out.split("\n\n")
+    for grid, caption in zip(grids, (4, 2), strict=True):
+        assert {line.split()[0] for line in grid.splitlines()[2:-caption]} == {"shop", "other"}
     twice = ringtrue(*WORDS, "--data", "../" + Path.cwd().name + "/shop")
     assert (twice.code, "two folders have this name" in twice.err) == (2, True)
 
