@@ -252,8 +252,8 @@ def prediction_variance(pool: Pool, count: FloatArray, residual_variance: FloatA
         >>> from ringtrue.gold.correction.pool import build_pool
         >>> from ringtrue.tables import Judgments, Run
         >>> pool = build_pool([Run.of({"q": {"a": 2.0, "b": 1.0}})], Judgments.of({"q": {"a": 1, "b": 0}}), depth=10)
-        >>> few, many = (prediction_variance(pool, np.full(2, n), np.ones(2)) for n in (0.1, 1.0))
-        >>> bool((few < many).all())  # with hardly a label, hardly anything is fitted
+        >>> few, many = (prediction_variance(pool, np.full(2, n), np.ones(2)) for n in (1.0, 10.0))
+        >>> bool((many < few).all())
         True
     """
     predictors = build_predictors(pool)
