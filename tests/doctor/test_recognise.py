@@ -21,6 +21,7 @@ TEXTS = {
     "documents": ".I 1\n.T\nwings\n.W\nof a wing\n",
     "pool": "query,doc,runs,best_rank\nq1,d1,2,1\n",
     "sample": "query,doc,prob,stratum,design\nq1,d1,0.5,q1,pool_stratified\n",
+    "frame": "query,doc,prob,drawn\nq1,d1,0.5,true\n",
     "pairs": "query,left,right\nq1,d1,d2\n",
     "confusion": '{"labels": [0, 1],\n "counts": [[80, 20], [5, 45]]}\n',
     "gains": '{"gains": {"0": 0, "1": 0.28, "2": 1}}\n',

@@ -146,6 +146,7 @@ class _Examination:
             "pairs": lambda: summarise_pairs(source),
             "pool": lambda: summarise_pool(source, kind, note),
             "sample": lambda: summarise_pool(source, kind, note),
+            "frame": lambda: summarise_pool(source, kind, note),
             "topics": lambda: summarise_ids(source, kind),
             "documents": lambda: summarise_ids(source, kind),
             "scores": lambda: summarise_scores(source),

@@ -33,6 +33,7 @@ from ringtrue.doctor.suggestions import (
     run_arguments,
 )
 from ringtrue.doctor.summaries import TOP_DEPTH
+from ringtrue.files.sampling_frames import find_frame, read_sampling_frame
 from ringtrue.judges.votes import Repeats
 from ringtrue.tables import Judgments
 
@@ -197,7 +198,9 @@ def _suggest_continued_sample(collector: SuggestionCollector, labels: LabelFile,
         draw, options = partial(sample_queries, queries=size), ["--queries", str(size), "--for", measure]
     elif design in EXTENDABLE_DESIGNS:
         measure, size, unit = DEFAULT_MEASURES[0], SAMPLE_BUDGET, "documents"
-        draw, options = partial(sample, budget=size), ["--budget", str(size)]
+        frame = find_frame(earlier.path)
+        draw = partial(sample, budget=size, sampling_frame=None if frame is None else read_sampling_frame(frame))
+        options = ["--budget", str(size), "--for", measure]
     else:
         return False
     rng = np.random.default_rng(0)

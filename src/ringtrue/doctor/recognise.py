@@ -17,6 +17,7 @@ from ringtrue.files.whitespace_fields import NUMBER
 from ringtrue.tables.columns import COLUMN_ALIASES, Column
 
 SCORE_COLUMNS = {"run", "query", "measure", "value"}  # what `evaluate --per-query --format csv` prints
+FRAME_COLUMNS = {"query", "doc", "prob", "drawn"}  # what `sample` writes beside a sample
 RATING_COLUMNS = {"doc", "rating", "matches", "votes"}  # what `rate -o` writes
 RUN_FIELDS = 6
 HTML_PEEK_BYTES = 20  # bytes
@@ -58,6 +59,8 @@ def recognise_file_kind(source: Source) -> FileKind:
     if kind not in ("topics", "documents"):
         return kind
     if has_column("query", columns) and has_column("doc", columns):
+        if columns == FRAME_COLUMNS:
+            return "frame"
         return "sample" if columns >= {"prob", "design"} else "pool"
     if form is not None:
         if kind == "documents" and not has_column("doc", columns) and "_id" not in columns:

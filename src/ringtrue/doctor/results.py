@@ -8,7 +8,7 @@ from typing import Any, Literal, TypeAlias
 
 FileKind: TypeAlias = Literal[
     "run", "judgments", "gold", "sample", "preferences", "pairs", "pool", "topics", "documents", "confusion", "gains",
-    "scores",
+    "scores", "frame",
 ]  # fmt: skip
 
 
@@ -18,7 +18,8 @@ class FileSummary:
 
     `kind` is None where that cannot be told, and `error` then says why. A file of a known kind that cannot be used has
     an error too. `gold` is a sample with labels, as `ringtrue sample` draws it and gold fills it in; `sample` one that
-    still waits for labels. `role` says what judgments are taken for: gold, bronze, crowd or traps.
+    still waits for labels, and `frame` what it could be drawn from. `role` says what judgments are taken for: gold,
+    bronze, crowd or traps.
     """
 
     path: str

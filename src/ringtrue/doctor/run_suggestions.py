@@ -190,7 +190,8 @@ def _suggest_pairs(collector: SuggestionCollector) -> None:
 
 def _suggest_serve(collector: SuggestionCollector) -> None:
     roles = collector.roles
-    project_paths = [file.path for file in (*roles.unjudged, *roles.runs) if file.path != STDIN]
+    to_judge = [file for file in roles.unjudged if file.kind != "frame"]
+    project_paths = [file.path for file in (*to_judge, *roles.runs) if file.path != STDIN]
     if not project_paths:
         collector.add_missing("serve", *NO_RUN)
         return

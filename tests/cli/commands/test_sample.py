@@ -330,3 +330,67 @@ def test_a_comparison_needs_two_runs_that_differ(shelf: Path, ringtrue) -> None:
     Path("c.run").write_text(Path("a.run").read_text())
     alike = ringtrue("sample", "a.run", "c.run", *words)
     assert (alike.code, "there is nothing to compare" in alike.err) == (1, True)
+
+
+# The sampling frame, a new run, a deeper cutoff.
+
+
+def test_the_frame_is_written_beside_the_sample_and_found_there(shelf: Path, ringtrue) -> None:
+    answer = ringtrue(*WORDS, "--budget", "30", "--for", "P@5", "-o", "first.csv", "--json")
+    assert answer.json["frame"] == "first.frame.csv"
+    frame = pl.read_csv("first.frame.csv")
+    assert frame.columns == ["query", "doc", "prob", "drawn"]
+    assert frame["drawn"].sum() == 30
+    gold = filled("first.csv", "first.csv")
+    evaluated = ("evaluate", "a.run", "b.run", "--judgments", "j.qrels", "-m", "P@5", "--json", "--gold")
+    known = ringtrue(*evaluated, gold).json["corrected"]
+    pl.read_csv(gold).select("query", "doc", "label").write_csv("bare.csv")
+    assert ringtrue(*evaluated, "bare.csv").code == 1  # nothing tells how it was drawn
+    bare = ringtrue(*evaluated, "bare.csv", "--frame", "first.frame.csv").json["corrected"]
+    assert bare["a"]["P@5"]["value"] == pytest.approx(known["a"]["P@5"]["value"])
+
+
+def test_a_new_run_is_told_and_the_sample_extended_to_it(shelf: Path, ringtrue) -> None:
+    only_a = ("sample", "a.run", "--judgments", "j.qrels")
+    ringtrue(*only_a, "--budget", "30", "--for", "P@5", "-o", "first.csv")
+    gold = filled("first.csv", "first.csv")
+    evaluated = ("evaluate", "a.run", "b.run", "--judgments", "j.qrels", "-m", "P@5", "--json", "--gold")
+    early = ringtrue(*evaluated, gold)
+    assert early.json["corrected"]["a"]["P@5"]["value"] is not None
+    assert early.json["corrected"]["b"]["P@5"]["value"] is None
+    assert "on documents that the gold sample could not draw: extend it" in early.err
+    more = ringtrue(*WORDS, "--budget", "12", "--for", "P@5", "--already", gold, "-o", "second.csv", "--json")
+    assert (more.code, more.json["to_judge"], more.json["documents"]) == (0, 12, 42)
+    assert "could not be drawn before: a stratum of their own" in more.err
+    late = ringtrue(*evaluated, filled("second.csv", "second.csv"))
+    assert all(row["P@5"]["value"] is not None for row in late.json["corrected"].values())
+    Path("first.frame.csv").unlink()
+    refused = ringtrue(*WORDS, "--budget", "12", "--for", "P@5", "--already", gold, "-o", "third.csv")
+    assert refused.code == 1
+    assert "drawn from other runs, another cutoff or by other bronze labels" in refused.err
+    assert "were drawn from other runs, another cutoff" in ringtrue(*evaluated, gold).err
+
+
+@pytest.mark.parametrize(("content", "told"), [
+    ("", "frame.csv: "),
+    ("nothing of the kind\n1\n", "a sampling frame has the columns query, doc, prob, drawn"),
+    ("query,doc,prob,drawn\nq,d,0.5,150\n", "expected true or false, found '150'; is it the sample itself?"),
+    ("query,doc,prob,drawn\nq,d,2,true\n", "expected probabilities above 0 and up to 1"),
+    ("query,doc,prob,drawn\nother,d,0.5,true\n", "the sampling frame and the gold labels have no drawn document"),
+    ("\x00\x01", "frame.csv"),
+])  # fmt: skip
+def test_a_frame_that_does_not_fit_is_told_in_one_line(shelf: Path, ringtrue, content: str, told: str) -> None:
+    ringtrue(*WORDS, "--budget", "30", "--for", "P@5", "-o", "first.csv")
+    gold = filled("first.csv", "first.csv")
+    Path("bad.frame.csv").write_text(content)
+    words = ("evaluate", "a.run", "b.run", "--judgments", "j.qrels", "-m", "P@5", "--gold", gold)
+    answer = ringtrue(*words, "--frame", "bad.frame.csv")
+    assert (answer.code, answer.out) == (1, "")
+    assert told in answer.err
+    assert "Traceback" not in answer.err
+
+
+def test_a_frame_needs_an_earlier_sample(shelf: Path, ringtrue) -> None:
+    answer = ringtrue(*WORDS, "--budget", "30", "--for", "P@5", "--frame", "x.frame.csv", "-o", "out.csv")
+    assert answer.code == 2
+    assert "--frame tells what an earlier sample could reach: it goes with --already and --budget" in answer.err

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 import click
 
 from ringtrue.cli.options.common import Command, option, output_options
-from ringtrue.cli.options.gold import frame_path
 from ringtrue.cli.output import OutputFormat, emit, means_as_dict, print_notes
 from ringtrue.errors import FileError, UsageError
 from ringtrue.formatting.grid import Grid
@@ -138,6 +137,7 @@ def _write_files(
     directory: Path,
 ) -> list[str]:
     from ringtrue.files import write_table
+    from ringtrue.files.sampling_frames import frame_path
 
     try:
         if directory.is_dir() and any(directory.iterdir()) and not (directory / README_NAME).exists():

@@ -29,8 +29,9 @@ MAX_JUDGMENT_FILES = 3  # its columns
 MAX_SHARES_SHOWN = 6
 KIND_NAMES = {
     "run": "run", "judgments": "judgments", "gold": "gold sample", "sample": "sample to judge",
-    "preferences": "preferences", "pairs": "pairs to judge", "pool": "pool", "topics": "topics",
-    "documents": "documents", "confusion": "confusion matrix", "gains": "gains", "scores": "scores", None: "?",
+    "preferences": "preferences", "pairs": "pairs to judge", "pool": "pool", "frame": "sampling frame",
+    "topics": "topics", "documents": "documents", "confusion": "confusion matrix", "gains": "gains",
+    "scores": "scores", None: "?",
 }  # fmt: skip
 ROLE_NAMES = {"traps": "traps", "crowd": "labels"}
 SECTIONS = {

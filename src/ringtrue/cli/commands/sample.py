@@ -11,13 +11,7 @@ import click
 from ringtrue.cli.options import common
 from ringtrue.cli.options.common import option
 from ringtrue.cli.options.files import refuse_to_overwrite, refuse_to_overwrite_filled
-from ringtrue.cli.options.gold import (
-    frame_path,
-    is_file,
-    read_gold,
-    read_sampling_frame,
-    refuse_uncorrectable_settings,
-)
+from ringtrue.cli.options.gold import read_gold, refuse_uncorrectable_settings
 from ringtrue.cli.options.runs import RunInputs, evaluation_options, runs_and_judgments
 from ringtrue.cli.output import OutputFormat, emit
 from ringtrue.errors import InputError, UsageError
@@ -83,6 +77,7 @@ def command(
     import numpy as np
 
     from ringtrue.files import write_table
+    from ringtrue.files.sampling_frames import find_frame, frame_path, read_sampling_frame
     from ringtrue.gold.sampling import sample, sample_queries
 
     if (budget is None) == (queries is None):
@@ -100,8 +95,8 @@ def command(
     refuse_to_overwrite_filled("label", output, instead=f"continue it (--already {output} -o ANOTHER)")
     parsed_measures = run_inputs.parse_measures(measures or [DEFAULT_MEASURE])
     notes = run_inputs.notes
-    if earlier_frame is None and already is not None and queries is None and is_file(frame_path(already)):
-        earlier_frame = frame_path(already)
+    if earlier_frame is None and already is not None and queries is None:
+        earlier_frame = find_frame(already)
     earlier_labels = (
         None
         if already is None
@@ -162,7 +157,7 @@ def command(
         form,
         notes=notes,
         payload=payload,
-        grid=partial(_sample_grids, gold_draw, to_judge, output, run_inputs.level, next_step),
+        grid=partial(_sample_grids, gold_draw, to_judge, output, frame_path(output), run_inputs.level, next_step),
         csv_grid=partial(_sample_csv, gold_draw, payload),
     )
 
@@ -195,7 +190,9 @@ def _read_earlier_labels(run_inputs: RunInputs, already: str, option: str, *, ha
     return labels
 
 
-def _sample_grids(gold_draw: GoldDraw, to_judge: int, output: str, level: float, next_step: str) -> list[Grid]:
+def _sample_grids(
+    gold_draw: GoldDraw, to_judge: int, output: str, frame_file: str, level: float, next_step: str
+) -> list[Grid]:
     n_labelled = gold_draw.frame.height - to_judge
     counts = {"documents": f"{gold_draw.frame.height:,}"}
     if n_labelled:
@@ -204,7 +201,7 @@ def _sample_grids(gold_draw: GoldDraw, to_judge: int, output: str, level: float,
     column_text = "the column label where it is empty" if n_labelled else "a column label"
     caption = [f"next: let gold fill in {column_text}, then `{next_step}`"]
     if gold_draw.sampling_frame is not None:
-        caption.append(f"{frame_path(output)} lists all that could be drawn: keep it beside {output}")
+        caption.append(f"{frame_file} lists all that could be drawn: keep it beside {output}")
     if gold_draw.design == "whole_queries":
         caption.append("of each query, gold judges what bronze judged and what the runs show")
     summary_grid = Grid(columns=list(counts), rows=[list(counts.values())], caption="\n".join(caption), left=0)

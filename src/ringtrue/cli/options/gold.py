@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from ringtrue.stats.confusion import Confusion
     from ringtrue.tables import Judgments
 
-FRAME_SUFFIX = ".frame.csv"
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldOptions:
@@ -91,14 +89,15 @@ class GoldOptions:
 
     def _read_frame(self, gold: Judgments | Confusion) -> SamplingFrame | None:
         """The sampling frame that was named; the one beside the file, where single documents were drawn."""
+        from ringtrue.files.sampling_frames import find_frame, read_sampling_frame
         from ringtrue.gold.correction.gold_sample import FRAME_DESIGNS
 
         if self.frame is not None:
             return read_sampling_frame(self.frame)
         frame = getattr(gold, "frame", None)
         designs = {self.design} if frame is None or "design" not in frame.columns else set(frame["design"])
-        beside = frame_path(str(self.gold))
-        return read_sampling_frame(beside) if designs <= {None, *FRAME_DESIGNS} and is_file(beside) else None
+        beside = find_frame(str(self.gold))
+        return read_sampling_frame(beside) if beside and designs <= {None, *FRAME_DESIGNS} else None
 
     def refuse_incompatible_settings(self, run_inputs: RunInputs) -> None:
         """Refuse what cannot go with correction."""
@@ -122,40 +121,6 @@ def refuse_uncorrectable_settings(run_inputs: RunInputs, why: str) -> None:
     ):
         if is_set:
             raise UsageError(f"{spelling} {why}")
-
-
-def frame_path(sample: str) -> str:
-    """Where the sampling frame of a sample is written: beside it, as gold.frame.csv beside gold.csv.
-
-    Examples:
-        >>> frame_path("labels/gold.csv"), frame_path("gold.jsonl.gz")
-        ('labels/gold.frame.csv', 'gold.frame.csv')
-    """
-    from pathlib import Path
-
-    path = Path(sample)
-    return str(path.with_name(path.name.split(".")[0] + FRAME_SUFFIX))
-
-
-def is_file(path: str) -> bool:
-    """Whether there is such a file."""
-    from pathlib import Path
-
-    return Path(path).is_file()
-
-
-def read_sampling_frame(path: str) -> SamplingFrame:
-    """The documents that could be drawn, from the second file that `sample` writes."""
-    import polars as pl
-
-    from ringtrue.files.byte_source import Source
-    from ringtrue.gold.correction.sampling_frame import SamplingFrame
-
-    source = Source(path)
-    try:
-        return SamplingFrame.of(pl.read_csv(source.read_all(), infer_schema=False))
-    except (TableError, pl.exceptions.PolarsError) as error:
-        raise InputError(f"{source.display_name}: {str(error).splitlines()[0]}") from error
 
 
 def read_gold(

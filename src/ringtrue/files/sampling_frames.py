@@ -1,0 +1,39 @@
+"""Where the sampling frame of a gold sample is, and how it is read."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import polars as pl
+
+from ringtrue.errors import InputError, TableError
+from ringtrue.files.byte_source import Source
+from ringtrue.gold.correction.sampling_frame import SamplingFrame
+
+FRAME_SUFFIX = ".frame.csv"
+
+
+def frame_path(sample: str) -> str:
+    """Where the sampling frame of a sample is written: beside it, as gold.frame.csv beside gold.csv.
+
+    Examples:
+        >>> frame_path("labels/gold.csv"), frame_path("gold.jsonl.gz")
+        ('labels/gold.frame.csv', 'gold.frame.csv')
+    """
+    path = Path(sample)
+    return str(path.with_name(path.name.split(".")[0] + FRAME_SUFFIX))
+
+
+def find_frame(sample: str) -> str | None:
+    """The sampling frame beside a sample; None where there is none."""
+    beside = frame_path(sample)
+    return beside if Path(beside).is_file() else None
+
+
+def read_sampling_frame(path: str) -> SamplingFrame:
+    """The documents that could be drawn, from the second file that `sample` writes."""
+    source = Source(path)
+    try:
+        return SamplingFrame.of(pl.read_csv(source.read_all(), infer_schema=False))
+    except (TableError, pl.exceptions.PolarsError) as error:
+        raise InputError(f"{source.display_name}: {str(error).splitlines()[0]}") from error
