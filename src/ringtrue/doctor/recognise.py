@@ -59,7 +59,7 @@ def recognise_file_kind(source: Source) -> FileKind:
     if kind not in ("topics", "documents"):
         return kind
     if has_column("query", columns) and has_column("doc", columns):
-        if columns == FRAME_COLUMNS:
+        if FRAME_COLUMNS <= columns <= FRAME_COLUMNS | {"drawn_from"}:
             return "frame"
         return "sample" if columns >= {"prob", "design"} else "pool"
     if form is not None:

@@ -34,6 +34,10 @@ def read_sampling_frame(path: str) -> SamplingFrame:
     """The documents that could be drawn, from the second file that `sample` writes."""
     source = Source(path)
     try:
-        return SamplingFrame.of(pl.read_csv(source.read_all(), infer_schema=False))
-    except (TableError, pl.exceptions.PolarsError) as error:
-        raise InputError(f"{source.display_name}: {str(error).splitlines()[0]}") from error
+        table = pl.read_csv(source.read_all(), infer_schema=False)
+    except pl.exceptions.PolarsError:
+        table = pl.DataFrame()  # no table of this kind: refused with what was expected
+    try:
+        return SamplingFrame.of(table)
+    except TableError as error:
+        raise InputError(f"{source.display_name}: {error}") from error

@@ -339,7 +339,7 @@ def test_the_frame_is_written_beside_the_sample_and_found_there(shelf: Path, rin
     answer = ringtrue(*WORDS, "--budget", "30", "--for", "P@5", "-o", "first.csv", "--json")
     assert answer.json["frame"] == "first.frame.csv"
     frame = pl.read_csv("first.frame.csv")
-    assert frame.columns == ["query", "doc", "prob", "drawn"]
+    assert frame.columns == ["query", "doc", "prob", "drawn", "drawn_from"]
     assert frame["drawn"].sum() == 30
     gold = filled("first.csv", "first.csv")
     evaluated = ("evaluate", "a.run", "b.run", "--judgments", "j.qrels", "-m", "P@5", "--json", "--gold")
@@ -373,7 +373,7 @@ def test_a_new_run_is_told_and_the_sample_extended_to_it(shelf: Path, ringtrue) 
 
 @pytest.mark.parametrize(("content", "told"), [
     ("", "frame.csv: "),
-    ("nothing of the kind\n1\n", "a sampling frame has the columns query, doc, prob, drawn"),
+    ("nothing of the kind\n1\n", "a sampling frame is a CSV file with the columns query, doc, prob, drawn"),
     ("query,doc,prob,drawn\nq,d,0.5,150\n", "expected true or false, found '150'; is it the sample itself?"),
     ("query,doc,prob,drawn\nq,d,2,true\n", "expected probabilities above 0 and up to 1"),
     ("query,doc,prob,drawn\nother,d,0.5,true\n", "the sampling frame and the gold labels have no drawn document"),

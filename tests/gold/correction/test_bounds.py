@@ -18,7 +18,7 @@ from ringtrue.gold.correction.possible_values import UNIT_MEASURES, cut_to_possi
 from ringtrue.stats.results import Estimate
 from strategies import examples
 
-ALONE = "about these queries alone they are worth 60 gold labels"
+ALONE = "about these queries alone they are worth 60 more gold labels"
 SEEDS = st.integers(0, 2**32 - 1)
 
 
@@ -116,19 +116,44 @@ def test_documents_out_of_reach_count_from_least_to_most(here: World) -> None:
             assert spread > weight[index, unseen].sum() * max(gold["label"])
 
 
-def test_whole_queries_have_bounds_too(here: World) -> None:
+def whole(here: World) -> pl.DataFrame:
     gold = rt.sample_queries(here.runs, here.bronze, "nDCG@6", queries=15).frame
     labels = [here.gold[query].get(doc, 0) for query, doc in gold.select("query", "doc").rows()]
-    gold = gold.with_columns(label=pl.Series(labels, dtype=pl.Int64))
-    whole = rt.correct(here.runs, here.bronze, gold, "nDCG@6")
-    assert whole.bounds == {}
-    found = rt.correct(here.runs, here.bronze, lose(gold, 0, 40, 90), "nDCG@6")
+    return gold.with_columns(label=pl.Series(labels, dtype=pl.Int64))
+
+
+@examples(10)
+@given(seed=SEEDS)
+def test_bounds_of_whole_queries_hold_whatever_the_lost_labels_are(seed: int) -> None:
+    here = world(seed % 30, runs=2, queries=20, docs=15, length=6, whole=True)
+    gold = whole(here)
+    places, best = np.random.default_rng(seed).permutation(gold.height)[:3].tolist(), max(gold["label"])
+    assert rt.correct(here.runs, here.bronze, gold, "nDCG@6").bounds == {}
+    found = rt.correct(here.runs, here.bronze, lose(gold, *places), "nDCG@6")
+    (pair,) = rt.compare_corrected(here.runs, here.bronze, lose(gold, *places), "nDCG@6")
     assert found.notes[0] == f"3 gold labels are lost, of {gold.height}: 3 blank"
-    assert found.bounds
-    for name, row in found.bounds.items():
-        estimate = found.corrected[name]["nDCG@6"]
-        assert row["nDCG@6"].low <= (estimate.low or 0.0)
-        assert row["nDCG@6"].high >= (estimate.high or 0.0)
+    missing = gold.filter(~pl.int_range(pl.len()).is_in(places))  # by what bronze judged of these queries
+    assert rt.correct(here.runs, here.bronze, missing, "nDCG@6").bounds == found.bounds
+    for labels in product((0, best), repeat=3):
+        filled = gold.with_columns(label=pl.Series(gold["label"]).scatter(places, list(labels)))
+        for name, row in rt.correct(here.runs, here.bronze, filled, "nDCG@6").corrected.items():
+            bounds = found.bounds.get(name, {}).get("nDCG@6") or found.corrected[name]["nDCG@6"]
+            assert bounds.low - 0.01 <= row["nDCG@6"].value <= bounds.high + 0.01
+        (full,) = rt.compare_corrected(here.runs, here.bronze, filled, "nDCG@6")
+        low, high = pair.bounds or (pair.difference.low, pair.difference.high)
+        assert low - 0.01 <= full.difference.value <= high + 0.01
+
+
+def test_a_verdict_that_lost_labels_could_undo_is_not_safe(here: World) -> None:
+    gold, frame = draw(here, "CG@6", 60)
+    found = [rt.compare_corrected(here.runs, here.bronze, lose(gold, *rows), "CG@6", sampling_frame=frame)
+             for rows in ((0, 20, 40), (5, 25, 45), (10, 30, 50))]  # fmt: skip
+    for pair in (pair for pairs in found for pair in pairs):
+        undone = pair.better is not None and pair.bounds is not None and pair.bounds[0] <= 0 <= pair.bounds[1]
+        assert any(note.startswith("not safe") for note in pair.notes) == undone
+        if pair.bounds is not None:
+            assert any(f"{pair.a} − {pair.b} is " in note for note in pair.notes)
+            assert pair.turned().bounds == (-pair.bounds[1], -pair.bounds[0])
 
 
 # What bronze was worth.
@@ -140,7 +165,10 @@ def test_worth_by_hand() -> None:
     worth = compare_widths(*variances, variances, 200, unit="gold labels", population="these")
     assert worth is not None
     assert (worth.width, worth.labels) == pytest.approx((0.8, 112.5))
-    assert str(worth) == "the bronze labels made the intervals 20% narrower, worth 112 gold labels (for these queries)"
+    assert (
+        str(worth)
+        == "the bronze labels made the intervals 20% narrower, worth 112 more gold labels (for these queries)"
+    )
     nothing = np.array([np.nan]), np.array([1.0])
     assert compare_widths(*nothing, nothing, 200, unit="gold labels", population="these") is None
 

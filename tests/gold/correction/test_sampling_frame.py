@@ -41,7 +41,7 @@ def test_a_frame_is_read_whatever_yes_and_no_are_called() -> None:
 
 
 @pytest.mark.parametrize(("changed", "told"), [
-    ({"drawn": None}, "a sampling frame has the columns query, doc, prob, drawn; drawn is missing"),
+    ({"drawn": None}, "a sampling frame is a CSV file with the columns .*; found query, doc, prob, without drawn"),
     ({"drawn": [150] * 4}, "column drawn of a sampling frame: expected true or false, found '150'; is it the sample"),
     ({"prob": [0.5, 0.25, 0.25, 1.5]}, "expected probabilities above 0 and up to 1"),
     ({"prob": [0.5, 0.25, 0.25, "x"]}, "row 4: expected a finite number in column 'prob', found 'x'"),
@@ -83,7 +83,7 @@ def test_query_document_and_label_are_enough_beside_the_frame(here: World) -> No
     gold, frame = drawn(here, here.runs)
     bare = rt.correct(here.runs, here.bronze, gold.select("query", "doc", "label"), "P@6", sampling_frame=frame)
     assert bare.design == "pool_stratified"
-    full = rt.correct(here.runs, here.bronze, gold.drop("drawn_from"), "P@6")
+    full = rt.correct(here.runs, here.bronze, gold, "P@6")
     assert bare.corrected == full.corrected
 
 
@@ -108,7 +108,10 @@ def test_a_run_with_much_that_could_not_be_drawn_has_no_value(here: World) -> No
 def test_runs_that_are_all_out_of_reach_are_refused(here: World) -> None:
     gold, frame = drawn(here, {"run0": here.runs["run0"]}, budget=20)
     others = {name: here.runs[name] for name in ("run2", "run3")}
-    with pytest.raises(InputError, match="could not draw, in every run: extend it"):
+    with pytest.raises(
+        InputError,
+        match=r"at least .* of what counts in every run is on documents that the gold sample could not draw: extend",
+    ):
         rt.correct(others, here.bronze, gold, "P@6", sampling_frame=frame)
     strange = {"other": {query: {f"new-{doc}": score for doc, score in docs.items()}
                          for query, docs in here.runs["run0"].items()}}  # fmt: skip

@@ -40,7 +40,8 @@ def first_draw(here: World, measure: str = "P@6", budget: int = 50, seed: int = 
 
 def test_the_frame_lists_all_that_could_be_drawn(here: World) -> None:
     gold, frame = first_draw(here)
-    assert frame.columns == [*PAIR, "prob", "drawn"]
+    assert frame.columns == [*PAIR, "prob", "drawn", "drawn_from"]
+    assert frame["drawn_from"].unique().to_list() == gold["drawn_from"].unique().to_list()
     shown = {(query, doc) for run in some(here, "run0", "run1").values() for query, docs in run.items() for doc in docs}
     assert set(frame.select(PAIR).rows()) == shown
     assert frame["prob"].sum() == pytest.approx(50)
@@ -67,7 +68,7 @@ def test_new_runs_are_a_stratum_of_their_own_and_old_labels_stay_as_they_are(see
     assert whole.join(frame, on=PAIR, how="semi")["prob"].sum() == pytest.approx(50)
     shown = {(query, doc) for run in here.runs.values() for query, docs in run.items() for doc in docs}
     assert set(whole.select(PAIR).rows()) == shown
-    assert "drawn_from" not in after.columns  # two draws, not one that was spread over the queries
+    assert after["drawn_from"][0].endswith("+")  # two draws, not one that was spread over the queries
     found = rt.correct(here.runs, here.bronze, filled(after, here), "P@6", sampling_frame=whole)
     assert all(row["P@6"].value is not None for row in found.corrected.values())
 
@@ -120,8 +121,10 @@ def test_a_frame_without_labels_and_labels_out_of_order_are_refused(here: World)
     both = filled(second.frame, here)
     with pytest.raises(InputError, match="which was not drawn, as 30 of 80: the sampling frame is of another sample"):
         rt.correct(here.runs, here.bronze, both, "P@6", sampling_frame=frame)  # the second batch, the first one's frame
-    with pytest.raises(InputError, match=r"30 gold labels are lost, of 80: 30 missing\. A draw holds only if"):
+    with pytest.raises(InputError, match=r"the sampling frame has 80 drawn documents, and .* it is of a later batch"):
         rt.correct(here.runs, here.bronze, gold, "P@6", sampling_frame=second.sampling_frame)
+    with pytest.raises(InputError, match=r"30 gold labels are lost, of 80: 30 missing\. A draw holds only if"):
+        rt.correct(here.runs, here.bronze, gold.drop("drawn"), "P@6", sampling_frame=second.sampling_frame)
 
 
 def test_a_comparison_is_extended_to_what_the_new_run_does_not_share(here: World) -> None:

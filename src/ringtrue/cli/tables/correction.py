@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 FEW_PAIRS = 10  # of one measure: more are shown run by run
 FEW_SENTENCES = 4
-BOUNDS_LEGEND = "bounds: the interval whatever lost labels and documents out of the sample's reach may be"
+BOUNDS_LEGEND = "bounds: the interval with lost labels and documents out of the sample's reach at worst and at best"
 NAIVE_COLUMNS = ("naive_difference", "naive_p")
 GOLD_COUNT_COLUMNS = {
     "difference": ("gold labels", "gold labels: on documents that the two do not share"),
@@ -137,6 +137,7 @@ def corrected_comparison_grid(comparisons: Comparisons, layout: str | None, popu
         GOLD_COUNT_COLUMNS.get(comparisons[0].difference.method),
         any(map(_mark_if_defined, comparisons)),
     )
+    has_bounds = any(comparison.bounds for comparison in comparisons)
     rows = [
         [
             comparison.measure,
@@ -148,6 +149,7 @@ def corrected_comparison_grid(comparisons: Comparisons, layout: str | None, popu
             p_cell(comparison.p_adjusted),
             *([_mark_if_defined(comparison)] if has_marks else []),
             *([str(comparison.difference.n)] if count_column else []),
+            *([_bounds_cell(comparison)] if has_bounds else []),
         ]
         for comparison in comparisons
     ]
@@ -163,15 +165,24 @@ def corrected_comparison_grid(comparisons: Comparisons, layout: str | None, popu
         "adjusted",
         *([""] if has_marks else []),
         *([count_column[0]] if count_column else []),
+        *(["bounds"] if has_bounds else []),
     ]
     legend = [f"▲ a is better, ▼ a is worse: adjusted p < {1 - comparisons.level:.3g}; no mark: not decided"]
     caption_lines = [
         *_corrected_basis_lines(comparisons, population),
         *(legend if has_marks else []),
         *([count_column[1]] if count_column else []),
+        *([BOUNDS_LEGEND] if has_bounds else []),
         *_corrected_sentences(comparisons),
     ]
     return Grid(columns=columns, rows=rows, caption="\n".join(caption_lines), left=3)
+
+
+def _bounds_cell(comparison: Comparison) -> str:
+    if comparison.bounds is None:
+        return "–"
+    digits = comparison.difference.decimals + 1
+    return f"{format_signed(comparison.bounds[0], digits)} to {format_signed(comparison.bounds[1], digits)}"
 
 
 def _naive_cells(comparison: Comparison) -> list[str]:
@@ -187,6 +198,8 @@ def _mark_if_defined(comparison: Comparison) -> str:
 def _corrected_basis_lines(comparisons: Comparisons, population: Population) -> list[str]:
     n_changed = sum("labels as they are" in note for comparison in comparisons for note in comparison.notes)
     changed_lines = [f"{n_changed:,} of {len(comparisons):,} verdicts change by correction"] if n_changed else []
+    n_unsafe = sum(note.startswith("not safe") for comparison in comparisons for note in comparison.notes)
+    changed_lines += [f"{n_unsafe:,} could be undone by what is not known, as lost labels"] if n_unsafe else []
     return [
         (
             f"a − b: as gold would have it, for {_population_text(comparisons[0].difference, population)}; "

@@ -48,19 +48,20 @@ class UnknownGains:
     fit: Callable[[csr_array, FloatArray], JointEstimate]
     _fits: list[JointEstimate] = field(default_factory=list)
 
-    def bounds(self, contrasts: FloatArray, level: float) -> list[Bounds]:
+    def bounds(self, contrasts: FloatArray, level: float, *, least_se: FloatArray | float = 0.0) -> list[Bounds]:
         """The lowest and the highest end of each row's interval, over all that the unknown gains may be.
 
             low = Σ_judged c_i g_i + Σ_lost min(c_i g) + Σ_unseen min(W_i g) − z s
 
         `contrasts` has a row for each run, or difference of runs. c are what the gains of the sample add to the value,
         which is linear in them; s is the larger of the standard errors with every lost label at its least and at its
-        most.
+        most, and no less than `least_se`.
         """
         # What is out of reach does not count in the fit, and is added at its least and at its most.
         unseen = contrasts @ self.weights[:, ~self.in_frame].toarray()
         variances = np.max([joint.contrast_variances(contrasts) for joint in self._extreme_fits()], axis=0)
-        half_widths = self._extreme_fits()[0].quantile(level) * np.sqrt(np.maximum(variances, 0.0))
+        errors = np.maximum(np.sqrt(np.maximum(variances, 0.0)), least_se)
+        half_widths = self._extreme_fits()[0].quantile(level) * errors
         coefficients = contrasts @ np.asarray(self._extreme_fits()[0].coefficients)
         judged = coefficients[:, ~self.lost] @ self.gains[~self.lost]
         low, high = judged - half_widths, judged + half_widths

@@ -21,7 +21,7 @@ class BronzeWorth:
 
     Examples:
         >>> print(BronzeWorth(width=0.82, labels=95.2, unit="gold labels", population="these"))
-        the bronze labels made the intervals 18% narrower, worth 95 gold labels (for these queries)
+        the bronze labels made the intervals 18% narrower, worth 95 more gold labels (for these queries)
         >>> print(BronzeWorth(width=1.02, labels=0, unit="gold labels", population="these"))
         the bronze labels added nothing: report the gold labels alone (for these queries)
     """
@@ -32,7 +32,8 @@ class BronzeWorth:
     population: Population
 
     def __str__(self) -> str:
-        population, labels = POPULATION_TEXTS[self.population], f"{self.labels:,.0f} {self.unit}"
+        population, labels = POPULATION_TEXTS[self.population], f"{self.labels:,.0f} more {self.unit}"
+        labels = labels.replace("labels", "label").replace("queries", "query") if labels.startswith("1 ") else labels
         has_worth = round(self.labels) >= 1
         if self.population == "these":
             if self.width > MAX_USEFUL_WIDTH or not has_worth:

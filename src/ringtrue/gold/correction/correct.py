@@ -43,6 +43,7 @@ TESTS = {
     "welch on bronze scores": "Welch's t test on the bronze scores, for a judge that errs alike on both",
     "independent": "z test as if each run had gold labels of its own",
 }
+UNSAFE_VERDICT = "not safe: what is not known, as lost labels, could undo it"
 
 
 def correct(
@@ -324,20 +325,23 @@ def _build_comparison(
         detectable=corrected.detectable(level),
         naive=replace(naive, measure=measure),
         bounds=None if corrected.bounds is None else (corrected.bounds.low, corrected.bounds.high),
-        notes=(*corrected.difference.notes, *_bounds_notes(corrected.bounds)),
+        notes=(*corrected.difference.notes, *_bounds_notes(a, b, corrected.bounds)),
     )
 
 
-def _bounds_notes(bounds: Bounds | None) -> tuple[str, ...]:
+def _bounds_notes(a: str, b: str, bounds: Bounds | None) -> tuple[str, ...]:
     if bounds is None:
         return ()
-    return (f"{bounds}, whatever the lost labels and the documents out of the sample's reach may be",)
+    low, high = (f"{end:+.3f}".replace("-", "−") for end in (bounds.low, bounds.high))
+    return (f"with all that is not known at its worst and its best, {a} − {b} is {low} to {high}",)
 
 
 def _verdict_notes(comparison: Comparison, uncorrected: Comparison) -> tuple[str, ...]:
     """What changes by correction, and what is not decided: each as one of its family."""
     alpha = round(1 - comparison.difference.level, 12)
     notes = []
+    if comparison.bounds is not None and comparison.better and comparison.bounds[0] <= 0 <= comparison.bounds[1]:
+        notes.append(UNSAFE_VERDICT)
     if comparison.p_value is not None and uncorrected.p_value is not None:
         before, after = (_favoured_run(tested, alpha) for tested in (uncorrected, comparison))
         if before and after and before != after:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from ringtrue.errors import InputError
-from ringtrue.evaluation.measures import FloatArray, IntArray
+from ringtrue.evaluation.measures import FloatArray, IntArray, Measure
 from ringtrue.gold.correction.gold_sample import GoldSample
 from ringtrue.gold.correction.pool import Pool
 from ringtrue.gold.correction.score_tests import normal_p
@@ -35,6 +35,7 @@ RANK_BAND_ENDS = (3, 10)  # the last ranks of what people see first, and of what
 MAX_COVERAGE_ERROR, MAX_COVERAGE_Z = 0.1, 4.0
 NOTED_UNSEEN_SHARE = 0.02  # of what counts: from here on, what documents out of reach could change is said
 MAX_UNSEEN_SHARE = 0.1  # above, nothing is concluded
+OUT_OF_REACH = "is on documents that the gold sample could not draw"
 EXTEND_SAMPLE = "extend it to them with `ringtrue sample --already`, and judge what is new"
 IMPLAUSIBLE_P = 1e-8  # p: no honest sample looks so
 
@@ -333,7 +334,8 @@ def require_representative(pool: Pool, sample: GoldSample, eligible: NDArray[np.
     if z > MAX_COVERAGE_Z and abs(share - 1) > MAX_COVERAGE_ERROR:
         raise InputError(
             f"the gold sample stands for {share:.0%} of the {int(counting.sum()):,} documents in the runs' top "
-            f"{pool.depth} by its probabilities: it was not drawn from them, or rows are missing. "
+            f"{pool.depth} by its probabilities: it was not drawn from them, or "
+            f"{'rows are missing' if share < 1 else 'probabilities were changed'}. "
             f"`ringtrue sample` draws one that serves"
         )
     check = check_ranks(pool, sample, np.asarray(eligible).ravel())
@@ -341,14 +343,17 @@ def require_representative(pool: Pool, sample: GoldSample, eligible: NDArray[np.
         raise InputError(f"{check.text}. A sample from the tops says nothing about what stands below")
 
 
-def require_within_reach(unseen: FloatArray) -> None:
-    """Refuse where nothing can be concluded about any run, or pair of runs: so much of each could not be drawn."""
+def require_within_reach(unseen: FloatArray, measure: Measure, *, of: str) -> None:
+    """Refuse where nothing can be concluded about any run, or any pair: so much of each could not be drawn."""
     if len(unseen) and unseen.min() > MAX_UNSEEN_SHARE:
-        raise InputError(f"{_describe_unseen(float(unseen.min()))}, in every run: {EXTEND_SAMPLE}")
+        share, where = f"{unseen.min():.0%}", ""
+        if len(unseen) > 1:
+            share, where = f"at least {share}", f" in every {of}"
+        raise InputError(f"for {measure}, {share} of what counts{where} {OUT_OF_REACH}: {EXTEND_SAMPLE}")
 
 
 def _describe_unseen(share: float) -> str:
-    return f"{share:.0%} of what counts is on documents that the gold sample could not draw"
+    return f"{share:.0%} of what counts {OUT_OF_REACH}"
 
 
 def withhold_if_unrepresentative(

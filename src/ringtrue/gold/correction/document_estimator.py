@@ -105,10 +105,12 @@ class DocumentEstimator:
         prepared, contrasts = self._prepare(measure), self._contrasts()
         if self.problem.method == "gold" or not prepared.has_unknown_gains(contrasts):
             return [None] * len(contrasts)
+        estimates = self.estimates(measure)
+        least_se = np.array([estimate.se or 0.0 for estimate in estimates])  # of few labels of a kind
         return [
             bounds.around(estimate, *possible_values(measure))
             for bounds, estimate in zip(
-                prepared.bounds(contrasts, self.problem.level), self.estimates(measure), strict=True
+                prepared.bounds(contrasts, self.problem.level, least_se=least_se), estimates, strict=True
             )
         ]
 
@@ -146,7 +148,7 @@ class DocumentEstimator:
             weights[pairs[:, 0]] - weights[pairs[:, 1]] for weights in (prepared.weights, prepared.reachable_weights)
         )
         unseen = prepared.unseen_shares(contrasts)
-        require_within_reach(unseen)
+        require_within_reach(unseen, measure, of="pair of runs")
         require_representative(prepared.pool, prepared.sample, abs(reachable).sum(axis=0) > 0)
         shares, z = sample_coverage(reachable, prepared.sample)
         has_bounds = not gold_only and prepared.has_unknown_gains(contrasts)
@@ -269,7 +271,7 @@ class DocumentEstimator:
     def _withhold_unrepresentative(self, estimates: list[Estimate], prepared: MeasuredPool) -> list[Estimate]:
         """Without a value for runs that the sample does not stand for; for all, if it does not stand for the pool."""
         unseen = prepared.unseen_shares(self._contrasts())
-        require_within_reach(unseen)
+        require_within_reach(unseen, prepared.measure.measure, of="run")
         shares, z = sample_coverage(prepared.reachable_weights, prepared.sample)
         require_representative(prepared.pool, prepared.sample, abs(prepared.reachable_weights).sum(axis=0) > 0)
         return [withhold_if_unrepresentative(*row) for row in zip(estimates, shares, z, unseen, strict=True)]

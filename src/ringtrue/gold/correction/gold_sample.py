@@ -19,6 +19,7 @@ DOCUMENT_MEASURES = ("P@10", "DCG@10")
 MIN_GOLD_LABELS = 2
 DRAWN_COLUMN = "drawn"  # a column of samples: how many documents were drawn in all
 DRAWN_FROM_COLUMN = "drawn_from"  # another: the signature of the pool
+EXTENDED_SUFFIX = "+"  # of the signature of a sample that was drawn in parts, from one pool after another
 MAX_LOST_SHARE = 0.05  # of a draw
 MIN_PROBABILITY = 1e-9  # probability: a document that stands for more than a billion others stands for none
 DRAWN_FOR_COLUMN = "drawn_for"  # a column of samples that serve for comparisons alone
@@ -62,8 +63,9 @@ def resolve_design(gold: Judgments, stated: Design | None = None, *, has_frame: 
     if undeclared:
         choices = "; ".join(f"{name}: {words}" for name, words in DESIGNS.items())
         raise InputError(
-            f"the gold labels do not say how they were drawn, and without it nothing can be concluded from them: say "
-            f"--design NAME, or give the file a column design. There is {choices}"
+            f"the gold labels do not say how they were drawn, and without it nothing can be concluded from them: give "
+            f"the sampling frame that was written with them (--frame FILE), say --design NAME, or give the file a "
+            f"column design. There is {choices}"
         )
     designs = gold.frame["design"].cast(pl.String).unique(maintain_order=True).to_list()
     if len(designs) > 1:
@@ -150,6 +152,8 @@ def split_gold(gold: Judgments, design: Design, frame: SamplingFrame | None = No
             f"{reasons}{'' if reasons.endswith('?') else '.'} A draw holds only if all of it is judged; give each "
             f"document a label, 0 where nothing about it can be relevant"
         )
+    if drawn_count > complete.frame.height and design in FRAME_DESIGNS:
+        notes.append("no bounds cover rows that are missing: the sampling frame tells which they are (--frame FILE)")
     return GoldLabels(judged=Judgments(judged), lost=Judgments(lost) if lost.height else None, notes=tuple(notes))
 
 
@@ -269,7 +273,7 @@ def other_pool_notes(gold: Judgments, pool: Pool) -> tuple[str, ...]:
     if DRAWN_FROM_COLUMN not in gold.frame.columns:
         return ()
     drawn_from = gold.frame[DRAWN_FROM_COLUMN].drop_nulls().cast(pl.String)
-    if not len(drawn_from) or (drawn_from == pool.signature).all():
+    if not len(drawn_from) or drawn_from.str.strip_suffix(EXTENDED_SUFFIX).eq(pool.signature).all():
         return ()
     note = (
         "the gold labels were drawn from other runs, another cutoff or by other bronze labels: whether all that these "
@@ -298,7 +302,8 @@ def _inclusion_probabilities(gold_rows: pl.DataFrame, design: Design, pool_size:
         return np.full(gold_rows.height, gold_rows.height / pool_size)
     raise TableError(
         "a stratified sample needs the probability of each document to be drawn in a column prob, as `ringtrue sample` "
-        "writes it; if each was as probable as any other, say --design pool_random"
+        "writes it, or in the sampling frame beside it (--frame FILE); if each was as probable as any other, say "
+        "--design pool_random"
     )
 
 

@@ -125,9 +125,9 @@ class MeasuredPool:
         has_lost = len(self.sampled.complete_sample) > len(self.sample)
         return has_lost or bool(self.unseen_shares(contrasts).max(initial=0.0) >= NOTED_UNSEEN_SHARE)
 
-    def bounds(self, contrasts: FloatArray, level: float) -> list[Bounds]:
-        """Each row's interval whatever lost labels, and documents that the sample could not draw, may be."""
-        return self._unknown_gains.bounds(contrasts, level)
+    def bounds(self, contrasts: FloatArray, level: float, *, least_se: FloatArray | float = 0.0) -> list[Bounds]:
+        """Each row's interval with lost labels, and documents that the sample could not draw, at worst and at best."""
+        return self._unknown_gains.bounds(contrasts, level, least_se=least_se)
 
     def bronze_worth(self, contrasts: FloatArray) -> BronzeWorth | None:
         """What the bronze labels made of the intervals, against the same gold labels alone."""

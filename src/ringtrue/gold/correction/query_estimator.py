@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
 
 import numpy as np
 import polars as pl
@@ -13,7 +14,9 @@ from ringtrue.evaluation.measures import FloatArray, IntArray, Measure
 from ringtrue.evaluation.significance.paired_statistics import welch_test
 from ringtrue.gold.correction.bronze_worth import BronzeWorth, compare_widths
 from ringtrue.gold.correction.diagnostics import CHECK_ALPHA, Check
-from ringtrue.gold.correction.possible_values import cut_to_possible
+from ringtrue.gold.correction.gold_sample import MAX_LOST_SHARE
+from ringtrue.gold.correction.possible_values import cut_to_possible, possible_values
+from ringtrue.gold.correction.query_bounds import bound_unknown_docs, find_unknown_docs
 from ringtrue.gold.correction.results import Bounds, CorrectedDifference, CorrectionProblem, summarise_judge
 from ringtrue.gold.designs import Population
 from ringtrue.stats.intervals import t_quantile, t_tail
@@ -22,6 +25,7 @@ from ringtrue.tables import Judgments
 
 DEFAULT_DEPTH = 10  # where a measure looks at the whole list: what has to be judged at the least
 MIN_JUDGED_SHARE, MIN_JUDGED_IN_TOP = 0.95, 0.8  # of what bronze judged; of what a run shows
+MAX_BOUNDED_PAIRS = 200  # of runs: more would take minutes
 MIN_QUERIES = 20  # queries: below, intervals cover less than they say
 SLOPE_PENALTY = 5  # queries that a slope is held back by
 MIN_SQUARES = 1e-12  # of bronze values around their mean: below, they are equal but for rounding
@@ -70,20 +74,13 @@ class QueryEstimator:
         ]
 
     def bounds(self, measure: Measure) -> list[Bounds | None]:
-        """For each run, its interval if every lost label were the worst that gold gave, or the best."""
-        if self.problem.lost is None or self.problem.method == "gold":
+        """For each run, its interval with lost labels at their worst and at their best."""
+        if self.problem.method == "gold" or not self._unknown_docs.height:
             return [None] * len(self.problem.runs)
-        labels = self.gold.frame["label"].to_numpy()
-        ends = []
-        for label in (0, int(labels.max())):
-            filled = self.problem.lost.frame.with_columns(label=pl.lit(label, dtype=pl.Int32))
-            complete = Judgments(pl.concat([self.gold.frame, filled], how="diagonal_relaxed"))
-            ends.append(QueryEstimator(problem=self.problem, gold=complete).estimates(measure))
+        found = (self._bound(measure, [run]) for run in range(len(self.problem.runs)))
         return [
-            Bounds(low=min(one.low or 0.0, other.low or 0.0), high=max(one.high or 0.0, other.high or 0.0)).around(
-                estimate
-            )
-            for one, other, estimate in zip(*ends, self.estimates(measure), strict=True)
+            None if bounds is None else bounds.around(estimate, *possible_values(measure))
+            for bounds, estimate in zip(found, self.estimates(measure), strict=True)
         ]
 
     def bronze_worth(self, measure: Measure, pairs: IntArray | None = None) -> BronzeWorth | None:
@@ -123,6 +120,8 @@ class QueryEstimator:
             population=self.problem.population,
         )
         test = "gold only" if gold_only else "difference, whole queries"
+        has_bounds = not gold_only and self._unknown_docs.height > 0 and len(pairs) <= MAX_BOUNDED_PAIRS
+        bounds = [self._bound(measure, pair) if has_bounds else None for pair in pairs.tolist()]
         return [
             CorrectedDifference(
                 difference=cut_to_possible(
@@ -131,8 +130,9 @@ class QueryEstimator:
                 p_value=means.p_value(row, gold_only=gold_only),
                 test=test,
                 df=means.df,
+                bounds=None if one is None else one.around(means.estimate(row, level=self.problem.level)),
             )
-            for row in range(len(pairs))
+            for row, one in enumerate(bounds)
         ]
 
     def checks(self, measure: Measure, pairs: IntArray | None = None) -> list[Check]:  # noqa: ARG002 - the protocol's
@@ -170,14 +170,43 @@ class QueryEstimator:
         queries = joined["query"].rank("dense").to_numpy().astype(np.int64)
         return summarise_judge(gold, bronze, relevant, bronze_relevant, np.ones(len(gold)), self.problem.level, queries)
 
+    @cached_property
+    def _unknown_docs(self) -> pl.DataFrame:
+        """Documents of the gold queries without a gold label, where they are few; else gold judged a part only."""
+        unknown = find_unknown_docs(self.gold.frame, self.problem.lost, self.problem.bronze.frame)
+        return (
+            unknown if unknown.height <= MAX_LOST_SHARE * (self.gold.frame.height + unknown.height) else unknown.clear()
+        )
+
+    def _bound(self, measure: Measure, runs: list[int]) -> Bounds | None:
+        """The bounds of a run, or of the first of two less the second."""
+        bronze, _, gold_index = self._prepare(measure)
+        chosen = [self.problem.runs[run] for run in runs]
+
+        def estimate_with(labelled: pl.DataFrame) -> Estimate:
+            complete = Judgments(pl.concat([self._gold_rows, labelled], how="diagonal_relaxed"))
+            gold = evaluate(chosen, complete, measure).cube().values[0]
+            means = correct_by_query(
+                _contrast(bronze[runs]), _contrast(gold), gold_index, population=self.problem.population
+            )
+            return means.estimate(0, level=self.problem.level)
+
+        best = int(self.gold.frame["label"].to_numpy().max())
+        return bound_unknown_docs(self._unknown_docs, chosen, measure, best, estimate_with)
+
     def _correct_means(self, measure: Measure) -> QueryMeans:
         return correct_by_query(*self._prepare(measure), population=self.problem.population)
+
+    @cached_property
+    def _gold_rows(self) -> pl.DataFrame:
+        """The gold labels of queries that bronze judged."""
+        queries = self.problem.bronze.frame["query"].unique(maintain_order=True)
+        return self.gold.frame.filter(pl.col("query").is_in(queries.implode()))
 
     def _prepare(self, measure: Measure) -> tuple[FloatArray, FloatArray, IntArray]:
         """Bronze values of all queries, gold values of some, and which these are."""
         if measure not in self._values:
-            queries = self.problem.bronze.frame["query"].unique(maintain_order=True)
-            gold_rows = self.gold.frame.filter(pl.col("query").is_in(queries.implode()))
+            gold_rows = self._gold_rows
             gold_queries = gold_rows["query"].unique(maintain_order=True)
             if len(gold_queries) < 2:
                 raise InputError(
@@ -211,6 +240,11 @@ class QueryEstimator:
                     f"{depth} of the gold queries: these are not whole queries. "
                     f"`ringtrue sample … --queries N --for {measure}` lists what has to be judged"
                 )
+
+
+def _contrast(values: FloatArray) -> FloatArray:
+    """The values of a single run, or of the first less the second."""
+    return values if len(values) == 1 else values[:1] - values[1:]
 
 
 def _sample_variance(values: FloatArray) -> float:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 COLUMNS = ("query", "doc", "prob", "drawn")
+SIGNATURE_COLUMN, COUNT_COLUMN = "drawn_from", "drawn"  # of a sample, and the first of its frame too
 ROUNDING = 1e-6  # of a probability that went through a file
 DRAWN_WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False, "0": False}
 
@@ -29,6 +30,8 @@ DRAWN_WORDS = {"true": True, "yes": True, "1": True, "false": False, "no": False
 class SamplingFrame:
     """`docs` has the columns query, doc, prob and drawn (true or false), a row for each document.
 
+    `drawn_from` is the signature of what they were, as in the sample.
+
     Examples:
         >>> frame = SamplingFrame.of({"query": ["q", "q"], "doc": ["a", "b"], "prob": [0.5, 0.5], "drawn": [1, 0]})
         >>> frame.docs.rows()
@@ -36,6 +39,7 @@ class SamplingFrame:
     """
 
     docs: pl.DataFrame
+    drawn_from: str | None = None
 
     @classmethod
     def of(cls, data: object) -> Self:
@@ -45,8 +49,8 @@ class SamplingFrame:
         table = make_frame(data, nested="prob", reader="pl.read_csv")
         if missing := [name for name in COLUMNS if name not in table.columns]:
             raise TableError(
-                f"a sampling frame has the columns {', '.join(COLUMNS)}; {', '.join(missing)} is missing, found "
-                f"{', '.join(table.columns)}. It is the second file that `ringtrue sample` writes"
+                f"a sampling frame is a CSV file with the columns {', '.join(COLUMNS)}, the second file that `ringtrue "
+                f"sample` writes; found {', '.join(table.columns) or 'nothing'}, without {', '.join(missing)}"
             )
         drawn = table["drawn"].cast(pl.String).str.to_lowercase()
         if not (known := drawn.is_in(list(DRAWN_WORDS)).fill_null(value=False)).all():
@@ -68,7 +72,10 @@ class SamplingFrame:
         if docs.select("query", "doc").is_duplicated().any():
             query, doc = docs.filter(docs.select("query", "doc").is_duplicated()).row(0)[:2]
             raise TableError(f"document '{doc}' of query '{query}' stands twice in the sampling frame; keep one row")
-        return cls(docs=docs)
+        signatures = (
+            table[SIGNATURE_COLUMN].drop_nulls().unique().to_list() if SIGNATURE_COLUMN in table.columns else []
+        )
+        return cls(docs=docs, drawn_from=str(signatures[0]) if len(signatures) == 1 else None)
 
     def holds(self, pool: Pool) -> NDArray[np.bool_]:
         """Which documents of a pool could have been drawn."""
@@ -106,6 +113,7 @@ class SamplingFrame:
                 f"{len(drawn):,}: the sampling frame is of another sample or of an earlier batch, or rows were added. "
                 f"Give the frame that was written with these documents, or leave them out"
             )
+        self._require_same_batch(gold)
         if "prob" in gold.frame.columns:
             off = (joined["prob"] - joined["frame_prob"]).abs() > ROUNDING
             if off.any():
@@ -122,4 +130,18 @@ class SamplingFrame:
                 "query", "doc", "prob", judge=pl.lit("0"), label=pl.lit(-1, dtype=pl.Int32), reason=pl.lit("missing")
             )
             complete = pl.concat([complete, rows], how="diagonal_relaxed")
+        if self.drawn_from is not None:
+            complete = complete.with_columns(pl.lit(self.drawn_from).alias(SIGNATURE_COLUMN))
         return Judgments(complete)
+
+    def _require_same_batch(self, gold: Judgments) -> None:
+        """Refuse labels that are all of an earlier batch, by their own count, where the frame is of a later one."""
+        drawn = int(self.docs["drawn"].sum())
+        if COUNT_COLUMN not in gold.frame.columns:
+            return
+        stated = gold.frame[COUNT_COLUMN].cast(pl.String).unique().to_list()
+        if stated == [str(gold.frame.height)] and gold.frame.height < drawn:
+            raise InputError(
+                f"the sampling frame has {drawn:,} drawn documents, and the gold labels are all of a draw of "
+                f"{gold.frame.height:,}: it is of a later batch. Give the gold labels of that one, or their own frame"
+            )

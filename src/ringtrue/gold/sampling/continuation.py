@@ -71,7 +71,7 @@ def read_earlier_draw(already: Judgments, sampling_frame: object, pool: Pool) ->
         complete=complete,
         unseen=np.zeros(len(pool), dtype=bool) if frame is None else ~frame.holds(pool),
         frame=frame,
-    ), [*gold.notes, *notes]
+    ), [*gold.notes, *(notes if frame is None else ())]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

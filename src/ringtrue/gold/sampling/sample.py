@@ -17,6 +17,7 @@ from ringtrue.gold.correction.gold_sample import (
     DRAWN_COLUMN,
     DRAWN_FOR_COLUMN,
     DRAWN_FROM_COLUMN,
+    EXTENDED_SUFFIX,
     GoldSample,
     comparison_measures,
     split_gold,
@@ -300,17 +301,14 @@ def _draw_frame(pool: Pool, drawn: IntArray, allocation: Allocation, earlier: Ea
     rows = pool.docs[drawn].with_columns(prob=pl.Series(allocation.final_prob(drawn), dtype=pl.Float64))
     if earlier is not None:
         rows = pl.concat([earlier.continued_rows(allocation), rows.with_columns(label=pl.lit(None, dtype=pl.Int32))])
-    # An earlier draw from another pool was spread over what was alike there, and so is only a part of the whole.
-    one_pool = earlier is None or (earlier.sample.balanced and not allocation.unseen.any())
-    columns = ["query", "doc", "prob", "stratum", "design", DRAWN_COLUMN]
-    columns += [DRAWN_FROM_COLUMN] if one_pool else []
+    columns = ["query", "doc", "prob", "stratum", "design", DRAWN_COLUMN, DRAWN_FROM_COLUMN]
     columns += [] if earlier is None else ["label"]
     order = {query: index for index, query in enumerate(pool.queries)}
     return (
         rows.with_columns(
             pl.col("query").alias("stratum"),
             pl.lit("pool_stratified").alias("design"),
-            pl.lit(pool.signature).alias(DRAWN_FROM_COLUMN),
+            _signature_column(pool, allocation, earlier),
             _drawn_column(),
         )
         .sort(pl.col("query").replace_strict(order, default=len(order), return_dtype=pl.Int64), maintain_order=True)
@@ -332,7 +330,16 @@ def _build_sampling_frame(
     if earlier is not None and earlier.frame is not None:
         before = earlier.frame.docs.join(frame, on=["query", "doc"], how="anti", maintain_order="left")
         frame = pl.concat([frame, before.select(frame.columns)])
-    return frame
+    return frame.with_columns(_signature_column(pool, allocation, earlier))
+
+
+def _signature_column(pool: Pool, allocation: Allocation, earlier: EarlierDraw | None) -> pl.Expr:
+    """What was drawn from, and whether in one draw that was spread over the queries.
+
+    An earlier draw from another pool was spread over what was alike there, and so is only a part of the whole.
+    """
+    one_pool = earlier is None or (earlier.sample.balanced and not allocation.unseen.any())
+    return pl.lit(pool.signature + ("" if one_pool else EXTENDED_SUFFIX)).alias(DRAWN_FROM_COLUMN)
 
 
 def _drawn_column() -> pl.Expr:

@@ -67,7 +67,7 @@ def _value_notes(inputs: ReportInputs, raw: Means) -> list[str]:
         return collect_footnotes(raw)
     failed = [check.text for check in inputs.correction.checks if not check.passed]
     bounds = [
-        f"{measure} of {run} lies from {bounds}, whatever lost labels and documents out of the sample's reach may be"
+        f"{measure} of {run} is {bounds} with lost labels and documents out of the sample's reach at worst and at best"
         for run, row in inputs.correction.bounds.items()
         for measure, bounds in row.items()
     ]
