@@ -283,21 +283,19 @@ def queries(study: Study) -> str:
 
 def new_family(study: Study) -> str:
     """A family of runs that came after the sample: extended by some labels, and by the old labels alone."""
-    columns, rows = ["data and judge", "new runs"], []
+    columns, rows, families = ["data and judge"], [], {}
     for measure in (PRECISION, DCG):
         columns += [f"{measure}: held", "lowest run", "new runs, not extended", "lowest"]
     for where, judge in _judges(study):
-        extended, alone = (
-            _row(study, where, judge, PRECISION, *names) for names in (("extended to",), ("", " by the old "))
-        )
-        line = [f"{where}, {judge}", f"{alone['method'].split(' ')[0].replace('*', '…')} ({alone['runs']})"]
+        line = [f"{where}, {judge}"]
         for measure in (PRECISION, DCG):
-            extended, alone = (
-                _row(study, where, judge, measure, *names) for names in (("extended to",), ("", " by the old "))
-            )
+            extended = _row(study, where, judge, measure, "extended to")
+            alone = _row(study, where, judge, measure, "", " by the old ")
             line += [_share(row, name) for row in (extended, alone) for name in ("coverage", "lowest")]
+            families[where] = f"{alone['method'].split('*')[0]}…, {alone['runs']} of {extended['runs']} runs"
         rows.append(line)
-    return table(columns, rows) + _drawn(study)
+    came = "; ".join(f"{where}: {family}" for where, family in families.items())
+    return table(columns, rows) + _drawn(study).replace(".)", f"; what came later: {came}.)")
 
 
 def lost_labels(study: Study) -> str:

@@ -46,7 +46,7 @@ def test_what_when_not_to_correct_quotes() -> None:
     _, published = table("published")
     held = [float(cells[0]) for judge, cells in published.items() if judge.startswith("dl19")]
     _, queries = table("queries")
-    width = {judge: cells[2] for judge, cells in queries.items()}
+    width = {judge: cells[5] for judge, cells in queries.items()}
     page = words("when-not-to-correct")
     assert f"held the truth in {min(held)} to {max(held)}% of draws" in page
     assert f"made the interval {width['dl19, binary_llama3.2']} times as wide as gold alone did" in page
