@@ -11,17 +11,23 @@ from ringtrue.files.byte_source import Source
 from ringtrue.gold.correction.sampling_frame import SamplingFrame
 
 FRAME_SUFFIX = ".frame.csv"
+SAMPLE_SUFFIXES = frozenset((".csv", ".tsv", ".json", ".jsonl", ".ndjson", ".parquet", ".gz", ".bz2", ".xz", ".zst"))
 
 
 def frame_path(sample: str) -> str:
     """Where the sampling frame of a sample is written: beside it, as gold.frame.csv beside gold.csv.
 
     Examples:
-        >>> frame_path("labels/gold.csv"), frame_path("gold.jsonl.gz")
-        ('labels/gold.frame.csv', 'gold.frame.csv')
+        >>> frame_path("labels/gold.csv"), frame_path("gold.2.jsonl.gz")
+        ('labels/gold.frame.csv', 'gold.2.frame.csv')
     """
     path = Path(sample)
-    return str(path.with_name(path.name.split(".")[0] + FRAME_SUFFIX))
+    name = path.name
+    for suffix in reversed(path.suffixes):
+        if suffix.lower() not in SAMPLE_SUFFIXES:
+            break
+        name = name.removesuffix(suffix)
+    return str(path.with_name((name or path.name) + FRAME_SUFFIX))
 
 
 def find_frame(sample: str) -> str | None:

@@ -38,7 +38,7 @@ COLUMN_ALIASES: dict[Column, tuple[str, ...]] = {
 INT32 = range(-(2**31), 2**31)
 # labels that say that a document was not judged
 UNJUDGED_WORDS = (
-    *("", "?", "-", "na", "n/a", "null", "none", "skip", "skipped"),
+    *("", "?", "-", "na", "n/a", "nan", "null", "skip", "skipped"),
     *("unsure", "can't tell", "cant tell", "cannot tell"),
 )
 EMPTY_CELL_HINT = "every row needs one; `--where COLUMN!=` leaves out the rows where COLUMN is empty"

@@ -19,6 +19,7 @@ from ringtrue.stats.results import Estimate
 from strategies import examples
 
 ALONE = "about these queries alone they are worth 60 more gold labels"
+THESE: Any = {"unit": "gold labels", "population": "these"}
 SEEDS = st.integers(0, 2**32 - 1)
 
 
@@ -63,23 +64,32 @@ def test_bounds_hold_the_interval_for_whatever_the_lost_labels_are(measure: str,
             assert low - 1e-9 <= (full.difference.value or 0.0) <= high + 1e-9
 
 
-def test_bounds_are_the_intervals_with_every_lost_label_at_its_worst_and_best(here: World) -> None:
-    # CG: no few-labels rule, and every label of a run adds to it.
+def test_bounds_are_the_ends_of_the_intervals_with_every_lost_label_at_its_worst_and_best(here: World) -> None:
     gold, frame = draw(here, "CG@6", 60)
     settings: dict[str, Any] = {"sampling_frame": frame, "population": "these"}
     rows, best = (4, 17, 30), max(gold["label"])
     found = rt.correct(here.runs, here.bronze, lose(gold, *rows), "CG@6", **settings)
-    ends = [rt.correct(here.runs, here.bronze,
-                       gold.with_columns(label=pl.Series(gold["label"]).scatter(list(rows), [label] * 3)), "CG@6",
-                       **settings).corrected for label in (0, best)]  # fmt: skip
+    ways = [rt.correct(here.runs, here.bronze,
+                       gold.with_columns(label=pl.Series(gold["label"]).scatter(list(rows), list(labels))), "CG@6",
+                       **settings).corrected for labels in product((0, best), repeat=3)]  # fmt: skip
     for name, row in found.bounds.items():
-        low, high = ends[0][name]["CG@6"], ends[1][name]["CG@6"]
-        # Half of the interval is the larger of the two; a label of another run may also count against this one.
-        half = max(end.high - end.value for end in (low, high))  # type: ignore[operator]
-        assert row["CG@6"].low <= low.value - half + 1e-9  # type: ignore[operator]
-        assert row["CG@6"].high >= high.value + half - 1e-9  # type: ignore[operator]
-        assert (row["CG@6"].low, row["CG@6"].high) == pytest.approx((low.value - half, high.value + half), rel=0.02)  # type: ignore[operator]
+        lowest = min((way[name]["CG@6"] for way in ways), key=lambda estimate: estimate.value or 0.0)
+        highest = max((way[name]["CG@6"] for way in ways), key=lambda estimate: estimate.value or 0.0)
+        interval = found.corrected[name]["CG@6"]
+        assert row["CG@6"].low == pytest.approx(min(lowest.low or 0.0, interval.low or 0.0))
+        assert row["CG@6"].high == pytest.approx(max(highest.high or 0.0, interval.high or 0.0))
     assert found.notes[0] == "3 gold labels are lost, of 60: 3 blank"
+
+
+def test_bounds_know_labels_that_the_measure_states_and_gold_did_not_give(here: World) -> None:
+    best = max(label for row in here.gold.values() for label in row.values())
+    measure = f"DCG(gains={{1:1,2:2,{best + 1}:30}})@6"
+    gold, frame = draw(here, "CG@6", 60)
+    found = rt.correct(here.runs, here.bronze, lose(gold, 1, 2), measure, sampling_frame=frame)
+    filled = gold.with_columns(label=pl.Series(gold["label"]).scatter([1, 2], [best + 1] * 2))
+    for name, row in rt.correct(here.runs, here.bronze, filled, measure, sampling_frame=frame).corrected.items():
+        bounds = found.bounds.get(name, {}).get(measure) or found.corrected[name][measure]
+        assert row[measure].value <= bounds.high
 
 
 def test_missing_rows_count_as_blank_ones_do(here: World) -> None:
@@ -111,7 +121,8 @@ def test_documents_out_of_reach_count_from_least_to_most(here: World) -> None:
             continue
         told = any("could not draw" in note for note in row["CG@6"].notes)
         assert told == (shares[index] >= 0.02)
-        if max(shares) >= 0.02 and shares[index] > 0:
+        assert (name in found.bounds) == (shares[index] >= 0.02)
+        if shares[index] >= 0.02:
             spread = found.bounds[name]["CG@6"].high - found.bounds[name]["CG@6"].low
             assert spread > weight[index, unseen].sum() * max(gold["label"])
 
@@ -161,16 +172,37 @@ def test_a_verdict_that_lost_labels_could_undo_is_not_safe(here: World) -> None:
 
 def test_worth_by_hand() -> None:
     # Intervals .8 as wide; 1/.64 − 1 = .5625 times as many labels more.
-    variances = np.array([0.64, 0.64]), np.array([1.0, 1.0])
-    worth = compare_widths(*variances, variances, 200, unit="gold labels", population="these")
+    corrected, without, alone = np.array([0.64, 0.64]), np.array([1.0, 1.0]), np.array([1.28, 1.28])
+    worth = compare_widths(corrected, without, alone, (corrected, without), 200, 10**9, **THESE)
     assert worth is not None
-    assert (worth.width, worth.labels) == pytest.approx((0.8, 112.5))
+    assert (worth.width, worth.gold_only_width, worth.labels) == pytest.approx((0.8, 0.5**0.5, 112.5))
+    # Of 400 documents: 1/n' = 1/400 + .64 (1/200 − 1/400).
+    few = compare_widths(corrected, without, alone, (corrected, without), 200, 400, **THESE)
+    assert few is not None
+    assert few.labels == pytest.approx(1 / (1 / 400 + 0.64 / 400) - 200)
     assert (
         str(worth)
         == "the bronze labels made the intervals 20% narrower, worth 112 more gold labels (for these queries)"
     )
-    nothing = np.array([np.nan]), np.array([1.0])
-    assert compare_widths(*nothing, nothing, 200, unit="gold labels", population="these") is None
+    nothing = np.array([np.nan])
+    assert compare_widths(nothing, without, alone, (nothing, without), 200, 400, **THESE) is None
+
+
+def test_labels_are_never_worth_more_than_are_left(here: World) -> None:
+    pool = len(here.asked("CG@6").pool)
+    for budget in (60, pool - 2):
+        gold, _ = draw(here, "CG@6", budget)
+        worth = rt.correct(here.runs, here.bronze, gold, "CG@6", population="these").bronze_worth["CG@6"]
+        assert 0 <= worth.labels <= pool - budget
+
+
+def test_bronze_labels_that_are_all_the_same_are_worth_nothing(here: World) -> None:
+    constant = {query: dict.fromkeys(labels, 1) for query, labels in here.bronze.items()}
+    gold, _ = draw(here, "CG@6", 60)
+    for population in ("these", "like-these"):
+        worth = rt.correct(here.runs, constant, gold, "CG@6", population=population).bronze_worth["CG@6"]
+        assert worth.width == pytest.approx(1, abs=0.03)
+        assert str(worth).startswith("the bronze labels added nothing") or worth.labels < 5
 
 
 @pytest.mark.parametrize(("width", "labels", "population", "text"), [
@@ -179,19 +211,21 @@ def test_worth_by_hand() -> None:
     (0.9, 60, "like-these", f"the bronze labels made the intervals 10% narrower (for queries like these); {ALONE}"),
     (1.0, 60, "like-these",
      f"the bronze labels left the intervals as wide, since queries differ so much (for queries like these); {ALONE}"),
-    (0.9, 0, "like-these", "the bronze labels made the intervals 10% narrower (for queries like these)"),
+    (0.9, 0, "like-these", "the bronze labels added nothing (for queries like these)"),
 ])  # fmt: skip
 def test_worth_in_one_sentence(width: float, labels: float, population: Any, text: str) -> None:
-    assert str(BronzeWorth(width=width, labels=labels, unit="gold labels", population=population)) == text
+    worth = BronzeWorth(width=width, gold_only_width=width, labels=labels, unit="gold labels", population=population)
+    assert str(worth) == text
 
 
 def test_every_corrected_answer_says_what_bronze_was_worth(here: World) -> None:
     gold, _ = draw(here, "CG@6", 60)
     found = rt.correct(here.runs, here.bronze, gold, "CG@6,P@6", population="these")
-    assert list(found.bronze_worth) == ["CG@6", "P@6"]
+    assert set(found.bronze_worth) <= {"CG@6", "P@6"}  # P@6 of few labels of a kind is by bronze label
     ratio = [np.log((row["CG@6"].se or 0) / (found.gold_only[name]["CG@6"].se or 1))
              for name, row in found.corrected.items()]  # fmt: skip
-    assert found.bronze_worth["CG@6"].width == pytest.approx(np.exp(np.mean(ratio)))
+    assert found.bronze_worth["CG@6"].gold_only_width == pytest.approx(np.exp(np.mean(ratio)))
+    assert found.bronze_worth["CG@6"].width < 1
     pairs = rt.compare_corrected(here.runs, here.bronze, gold, "CG@6")
     assert pairs.notes[0].startswith("the bronze labels ")
     alone = rt.correct(here.runs, here.bronze, gold, "CG@6", method="gold")

@@ -89,14 +89,14 @@ def command(
     )
     if earlier_frame is not None and (already is None or queries is not None):
         raise UsageError("--frame tells what an earlier sample could reach: it goes with --already and --budget")
+    if earlier_frame is None and already is not None and queries is None:
+        earlier_frame = find_frame(already)
     inputs = (run_inputs.judgments, *run_inputs.runs, *filter(None, (already, earlier_frame)))
     refuse_to_overwrite(inputs, output)
     refuse_to_overwrite(inputs, frame_path(output))
     refuse_to_overwrite_filled("label", output, instead=f"continue it (--already {output} -o ANOTHER)")
     parsed_measures = run_inputs.parse_measures(measures or [DEFAULT_MEASURE])
     notes = run_inputs.notes
-    if earlier_frame is None and already is not None and queries is None:
-        earlier_frame = find_frame(already)
     earlier_labels = (
         None
         if already is None

@@ -23,7 +23,9 @@ if TYPE_CHECKING:
 
 FEW_PAIRS = 10  # of one measure: more are shown run by run
 FEW_SENTENCES = 4
-BOUNDS_LEGEND = "bounds: the interval with lost labels and documents out of the sample's reach at worst and at best"
+BOUNDS_LEGEND = (
+    "bounds: the interval with lost labels and documents out of the sample's reach at the worst and best label seen"
+)
 NAIVE_COLUMNS = ("naive_difference", "naive_p")
 GOLD_COUNT_COLUMNS = {
     "difference": ("gold labels", "gold labels: on documents that the two do not share"),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -14,6 +15,7 @@ from ringtrue.gold.correction.results import Bounds, JointEstimate
 if TYPE_CHECKING:
     from numpy.typing import NDArray
     from scipy.sparse import csr_array
+MAX_BOUNDED_PAIRS = 200  # pairs of runs: each is fitted twice, and more would take minutes
 
 
 def unseen_shares(weights: csr_array, in_frame: NDArray[np.bool_]) -> FloatArray:
@@ -46,34 +48,44 @@ class UnknownGains:
     least: float
     most: float
     fit: Callable[[csr_array, FloatArray], JointEstimate]
-    _fits: list[JointEstimate] = field(default_factory=list)
 
-    def bounds(self, contrasts: FloatArray, level: float, *, least_se: FloatArray | float = 0.0) -> list[Bounds]:
-        """The lowest and the highest end of each row's interval, over all that the unknown gains may be.
+    def bounds(
+        self, contrasts: FloatArray, level: float, *, least_half_widths: FloatArray | None = None
+    ) -> list[Bounds]:
+        """The low end of each row's interval with all that is unknown at its worst, and the high end at its best.
 
             low = Σ_judged c_i g_i + Σ_lost min(c_i g) + Σ_unseen min(W_i g) − z s
 
         `contrasts` has a row for each run, or difference of runs. c are what the gains of the sample add to the value,
-        which is linear in them; s is the larger of the standard errors with every lost label at its least and at its
-        most, and no less than `least_se`.
+        which is linear in them; s is the standard error with each lost gain as it stands in that sum. What is out of
+        reach does not count in the fit, and is added at its least or at its most.
         """
-        # What is out of reach does not count in the fit, and is added at its least and at its most.
-        unseen = contrasts @ self.weights[:, ~self.in_frame].toarray()
-        variances = np.max([joint.contrast_variances(contrasts) for joint in self._extreme_fits()], axis=0)
-        errors = np.maximum(np.sqrt(np.maximum(variances, 0.0)), least_se)
-        half_widths = self._extreme_fits()[0].quantile(level) * errors
-        coefficients = contrasts @ np.asarray(self._extreme_fits()[0].coefficients)
-        judged = coefficients[:, ~self.lost] @ self.gains[~self.lost]
-        low, high = judged - half_widths, judged + half_widths
-        for parts in (coefficients[:, self.lost], unseen):
-            low += np.minimum(parts * self.least, parts * self.most).sum(axis=1)
-            high += np.maximum(parts * self.least, parts * self.most).sum(axis=1)
-        return [Bounds(low=float(one), high=float(other)) for one, other in zip(low, high, strict=True)]
+        ends = []
+        for sign in (-1.0, 1.0):
+            fills = [self._extreme_gains(sign * row) for row in contrasts @ self._coefficients]
+            fits = {fill.tobytes(): self.fit(self._seen_weights, fill) for fill in fills}
+            joints = [fits[fill.tobytes()] for fill in fills]
+            values = [float(row @ joint.values) for row, joint in zip(contrasts, joints, strict=True)]
+            variances = [
+                float(joint.contrast_variances(row[None])[0]) for row, joint in zip(contrasts, joints, strict=True)
+            ]
+            half_widths = joints[0].quantile(level) * np.sqrt(np.maximum(variances, 0.0))
+            if least_half_widths is not None:
+                half_widths = np.maximum(half_widths, least_half_widths)
+            unseen = contrasts @ self.weights[:, ~self.in_frame].toarray()
+            extreme = np.maximum(sign * unseen * self.least, sign * unseen * self.most).sum(axis=1)
+            ends.append(np.array(values) + sign * (half_widths + extreme))
+        return [Bounds(low=float(low), high=float(high)) for low, high in zip(*ends, strict=True)]
 
-    def _extreme_fits(self) -> list[JointEstimate]:
-        """The values with every lost label at its least, and at its most."""
-        if not self._fits:
-            seen = self.weights.multiply(self.in_frame.astype(np.float64)).tocsr()
-            extremes = (self.least, self.most) if self.lost.any() else (self.least,)
-            self._fits.extend(self.fit(seen, np.where(self.lost, gain, self.gains)) for gain in extremes)
-        return self._fits
+    @cached_property
+    def _seen_weights(self) -> csr_array:
+        return self.weights.multiply(self.in_frame.astype(np.float64)).tocsr()
+
+    @cached_property
+    def _coefficients(self) -> FloatArray:
+        """What the gain of each label adds to each run: the same whatever the gains are."""
+        return np.asarray(self.fit(self._seen_weights, self.gains).coefficients)
+
+    def _extreme_gains(self, coefficients: FloatArray) -> FloatArray:
+        """The gains with the lost ones such that a sum with these coefficients is as large as it can be."""
+        return np.where(self.lost, np.where(coefficients > 0, self.most, self.least), self.gains)

@@ -16,6 +16,7 @@ from ringtrue.evaluation.measures import Measure, parse_all
 from ringtrue.evaluation.significance import Adjust, Family, compare
 from ringtrue.evaluation.significance.adjustment import adjust_p_values, describe_family
 from ringtrue.evaluation.significance.compare import select_run_pairs
+from ringtrue.gold.correction.bounds import MAX_BOUNDED_PAIRS
 from ringtrue.gold.correction.document_estimator import DocumentEstimator
 from ringtrue.gold.correction.gold_sample import resolve_design, split_gold
 from ringtrue.gold.correction.query_estimator import QueryEstimator
@@ -271,6 +272,8 @@ def compare_corrected(
     pairs = select_run_pairs(problem.run_names, [baselines] if isinstance(baselines, str) else list(baselines))
     comparisons: list[Comparison] = []
     worth_notes = []
+    if problem.lost is not None and len(pairs) > MAX_BOUNDED_PAIRS:
+        notes.append(f"{len(pairs):,} pairs are too many for bounds: ask for up to {MAX_BOUNDED_PAIRS}")
     for measure in parsed_measures:
         if (worth := estimator.bronze_worth(measure, pairs)) is not None:
             worth_notes.append(f"{measure}: {worth}" if len(parsed_measures) > 1 else str(worth))

@@ -9,9 +9,11 @@ import numpy as np
 
 from ringtrue.errors import InputError
 from ringtrue.evaluation.measures import FloatArray, IntArray, Measure
+from ringtrue.gold.correction.bounds import MAX_BOUNDED_PAIRS
 from ringtrue.gold.correction.bronze_worth import BronzeWorth
 from ringtrue.gold.correction.diagnostics import (
     MAX_UNSEEN_SHARE,
+    NOTED_UNSEEN_SHARE,
     Check,
     require_representative,
     require_within_reach,
@@ -22,7 +24,7 @@ from ringtrue.gold.correction.diagnostics import (
 from ringtrue.gold.correction.gold_sample import GoldSample, comparison_measures, require_drawn_for
 from ringtrue.gold.correction.measured_pool import MeasuredPool, SampledPool
 from ringtrue.gold.correction.pool import LINEAR, LinearMeasure, is_linear
-from ringtrue.gold.correction.possible_values import cut_to_possible, possible_values
+from ringtrue.gold.correction.possible_values import cut_to_possible, possible_differences, possible_values
 from ringtrue.gold.correction.post_stratified import MIN_LABELS, post_stratified_errors
 from ringtrue.gold.correction.results import (
     Bounds,
@@ -105,13 +107,11 @@ class DocumentEstimator:
         prepared, contrasts = self._prepare(measure), self._contrasts()
         if self.problem.method == "gold" or not prepared.has_unknown_gains(contrasts):
             return [None] * len(contrasts)
-        estimates = self.estimates(measure)
-        least_se = np.array([estimate.se or 0.0 for estimate in estimates])  # of few labels of a kind
+        has_lost, unseen = prepared.has_lost_labels, prepared.unseen_shares(contrasts)
+        found = prepared.bounds(contrasts, self.problem.level, least_half_widths=self._few_label_half_widths(prepared))
         return [
-            bounds.around(estimate, *possible_values(measure))
-            for bounds, estimate in zip(
-                prepared.bounds(contrasts, self.problem.level, least_se=least_se), estimates, strict=True
-            )
+            bounds.around(estimate, *possible_values(measure)) if has_lost or share >= NOTED_UNSEEN_SHARE else None
+            for bounds, estimate, share in zip(found, self.estimates(measure), unseen, strict=True)
         ]
 
     def bronze_worth(self, measure: Measure, pairs: IntArray | None = None) -> BronzeWorth | None:
@@ -119,8 +119,10 @@ class DocumentEstimator:
         if self.problem.method == "gold" or (pairs is None and comparison_measures(self.gold)):
             return None
         prepared, contrasts = self._prepare(measure), self._contrasts(pairs)
-        within_reach = prepared.unseen_shares(contrasts) <= MAX_UNSEEN_SHARE
-        return prepared.bronze_worth(contrasts[within_reach])
+        compared = prepared.unseen_shares(contrasts) <= MAX_UNSEEN_SHARE
+        if pairs is None:  # of few labels of a kind, the interval is by bronze label, and has no other to compare with
+            compared[list(self._few_label_errors(prepared, prepared.sample))] = False
+        return prepared.bronze_worth(contrasts[compared])
 
     def gold_only(self, measure: Measure) -> list[Estimate]:
         """Each run's own gold labels and nothing else."""
@@ -129,7 +131,9 @@ class DocumentEstimator:
         joint = prepared.gold_only()
         estimates = [
             _note_identical_gains(
-                joint.estimate(run, level=self.problem.level, method="gold only"), prepared.sample, "this run"
+                cut_to_possible(joint.estimate(run, level=self.problem.level, method="gold only"), measure),
+                prepared.sample,
+                "this run",
             )
             if _has_interval(joint, run)
             else _missing_estimate(self.problem.level, int(joint.labels[run]))
@@ -151,7 +155,7 @@ class DocumentEstimator:
         require_within_reach(unseen, measure, of="pair of runs")
         require_representative(prepared.pool, prepared.sample, abs(reachable).sum(axis=0) > 0)
         shares, z = sample_coverage(reachable, prepared.sample)
-        has_bounds = not gold_only and prepared.has_unknown_gains(contrasts)
+        has_bounds = not gold_only and len(pairs) <= MAX_BOUNDED_PAIRS and prepared.has_unknown_gains(contrasts)
         bounds = prepared.bounds(contrasts, self.problem.level) if has_bounds else None
         runs_differ = np.asarray(abs(weight_differences).sum(axis=1)).ravel() > 0
         unshared_labels = np.count_nonzero(weight_differences[:, prepared.sample.positions].toarray(), axis=1)
@@ -183,7 +187,7 @@ class DocumentEstimator:
                     p_value=joint.p_value(estimate),
                     test=test,
                     df=joint.df,
-                    bounds=bounds[row].around(estimate) if bounds else None,
+                    bounds=bounds[row].around(estimate, *possible_differences(measure)) if bounds else None,
                 )
             )
         return differences
@@ -242,17 +246,8 @@ class DocumentEstimator:
 
     def _widen_few_labels(self, prepared: MeasuredPool, estimates: list[Estimate]) -> list[Estimate]:
         """P@k of runs with few gold labels of a kind: an error by bronze label, never less than the plain one."""
-        relevant, bronze_relevant = self._relevance(prepared, prepared.measure.measure)
-        errors = post_stratified_errors(
-            prepared.pool,
-            prepared.weights,
-            prepared.sample,
-            relevant,
-            bronze_relevant,
-            population=self.problem.population,
-        )
         widened = list(estimates)
-        for run, stratified_se in errors.items():
+        for run, stratified_se in self._few_label_errors(prepared, prepared.sample).items():
             plain = estimates[run]
             if plain.value is None or plain.se is None:
                 continue
@@ -267,6 +262,30 @@ class DocumentEstimator:
                 notes=(*plain.notes, POST_STRATIFIED_NOTE),
             )
         return widened
+
+    def _few_label_errors(self, prepared: MeasuredPool, sample: GoldSample) -> dict[int, float]:
+        """The standard errors by bronze label of P@k, of the runs that have few gold labels of a kind."""
+        measure = prepared.measure.measure
+        if measure.name != "P":
+            return {}
+        _, bronze_relevant = self._relevance(prepared, measure)
+        return post_stratified_errors(
+            prepared.pool,
+            prepared.weights,
+            sample,
+            sample.labels >= measure.rel,
+            bronze_relevant,
+            population=self.problem.population,
+        )
+
+    def _few_label_half_widths(self, prepared: MeasuredPool) -> FloatArray:
+        """For each run, half of the interval by bronze label, the larger with lost labels at their worst and best."""
+        half_widths = np.zeros(len(self.problem.runs))
+        t = t_quantile((1 + self.problem.level) / 2, max(len(prepared.pool.queries) - 1, 1))
+        for sample in prepared.extreme_samples():
+            for run, error in self._few_label_errors(prepared, sample).items():
+                half_widths[run] = max(half_widths[run], t * error)
+        return half_widths
 
     def _withhold_unrepresentative(self, estimates: list[Estimate], prepared: MeasuredPool) -> list[Estimate]:
         """Without a value for runs that the sample does not stand for; for all, if it does not stand for the pool."""

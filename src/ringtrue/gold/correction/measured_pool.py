@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from scipy.sparse import csr_array
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+@dataclass(frozen=True, kw_only=True, eq=False)
 class SampledPool:
     """What the runs show down to a depth, the gold labels of some of it, and what could be drawn at all (`in_frame`).
 
@@ -37,6 +37,11 @@ class SampledPool:
     complete_sample: GoldSample
     in_frame: NDArray[np.bool_]
     notes: tuple[str, ...]
+
+    @cached_property
+    def blank_predictors(self) -> Predictors:
+        """What is known of every document without the bronze labels."""
+        return build_predictors(replace(self.pool, levels=(0,), level=np.zeros_like(self.pool.level)))
 
     @classmethod
     def build(cls, problem: CorrectionProblem, gold: Judgments, *, depth: int) -> SampledPool:
@@ -120,39 +125,76 @@ class MeasuredPool:
             return np.zeros(len(contrasts))
         return unseen_shares(csr_array(csr_array(contrasts) @ self.weights), self.sampled.in_frame)
 
+    @property
+    def has_lost_labels(self) -> bool:
+        """Whether documents of the pool were drawn, and have no gold label."""
+        return len(self.sampled.complete_sample) > len(self.sample)
+
     def has_unknown_gains(self, contrasts: FloatArray) -> bool:
         """Whether labels were lost, or enough is out of the sample's reach to speak of."""
-        has_lost = len(self.sampled.complete_sample) > len(self.sample)
-        return has_lost or bool(self.unseen_shares(contrasts).max(initial=0.0) >= NOTED_UNSEEN_SHARE)
+        return self.has_lost_labels or bool(self.unseen_shares(contrasts).max(initial=0.0) >= NOTED_UNSEEN_SHARE)
 
-    def bounds(self, contrasts: FloatArray, level: float, *, least_se: FloatArray | float = 0.0) -> list[Bounds]:
+    def bounds(
+        self, contrasts: FloatArray, level: float, *, least_half_widths: FloatArray | None = None
+    ) -> list[Bounds]:
         """Each row's interval with lost labels, and documents that the sample could not draw, at worst and at best."""
-        return self._unknown_gains.bounds(contrasts, level, least_se=least_se)
+        return self._unknown_gains.bounds(contrasts, level, least_half_widths=least_half_widths)
+
+    def extreme_samples(self) -> list[GoldSample]:
+        """The sample with every lost label at the lowest, and at the highest that gold gave."""
+        complete = self.sampled.complete_sample
+        lost, worth = complete.labels < 0, self.measure.gains
+        ends = min(worth, key=lambda label: worth[label]), max(worth, key=lambda label: worth[label])
+        return [replace(complete, labels=np.where(lost, label, complete.labels)) for label in ends]
 
     def bronze_worth(self, contrasts: FloatArray) -> BronzeWorth | None:
-        """What the bronze labels made of the intervals, against the same gold labels alone."""
+        """What the bronze labels made of the intervals: against the same estimator without them, and gold alone."""
         populations: tuple[Population, Population] = self.population, "these"
-        (corrected, gold_only), label_variances = (
-            (
-                self.corrected(population).contrast_variances(contrasts),
-                self.gold_only(population).contrast_variances(contrasts),
-            )
+        (corrected, without, gold_only), (label_corrected, label_without, _) = (
+            [
+                joint.contrast_variances(contrasts)
+                for joint in (self.corrected(population), self._without_bronze(population), self.gold_only(population))
+            ]
             for population in populations
         )
         return compare_widths(
             corrected,
+            without,
             gold_only,
-            label_variances,
+            (label_corrected, label_without),
             len(self.sample),
+            int((abs(self.weights).sum(axis=0) > 0).sum()),
             unit="gold labels",
             population=self.population,
         )
+
+    def _without_bronze(self, population: Population) -> JointEstimate:
+        """The difference estimator as if bronze had said the same of every document."""
+        blank = replace(self.pool, levels=(0,), level=np.zeros_like(self.pool.level))
+        return correct_means(
+            blank,
+            self.sampled.blank_predictors,
+            self.weights,
+            self.sample,
+            self.measure.gain(self.sample.labels),
+            population=population,
+            gain_range=self.measure.gain_range,
+        )
+
+    @cached_property
+    def _stated_measure(self) -> LinearMeasure:
+        """The measure with the gains also of labels that gold did not give, as far as it states them."""
+        parameters = dict(self.measure.measure.parameters)
+        stated = [label for label, _ in parameters.get("gains", ())]
+        stated += [parameters["max_rel"]] if "max_rel" in parameters else []
+        labels = np.array([0, *stated, *self.sample.labels.tolist()])
+        return linearise(self.measure.measure, labels, depth=self.pool.depth)
 
     @cached_property
     def _unknown_gains(self) -> UnknownGains:
         complete = self.sampled.complete_sample
         lost = complete.labels < 0
-        least, most = self.measure.gain_limits
+        least, most = self._stated_measure.gain_limits
 
         def fit(weights: csr_array, gains: FloatArray) -> JointEstimate:
             return self._fit(weights, complete, gains, self.population)

@@ -31,6 +31,12 @@ def possible_values(measure: Measure) -> tuple[float, float]:
     return 0.0, 1.0 if measure.name in UNIT_MEASURES else inf
 
 
+def possible_differences(measure: Measure) -> tuple[float, float]:
+    """The least and the greatest difference of two means that there can be."""
+    lowest, highest = possible_values(measure)
+    return lowest - highest, highest - lowest
+
+
 def cut_to_possible(estimate: Estimate, measure: Measure, *, difference: bool = False) -> Estimate:
     """An estimate of a mean, or of a `difference` of two, within what there can be; a note says what was cut.
 
@@ -43,9 +49,7 @@ def cut_to_possible(estimate: Estimate, measure: Measure, *, difference: bool = 
         >>> (cut.low, cut.high), cut.notes
         ((0.0, 1.0), ('the interval was cut to what P@10 can be: -2.890 to 3.160 before',))
     """
-    lowest, highest = possible_values(measure)
-    if difference:
-        lowest, highest = lowest - highest, highest - lowest
+    lowest, highest = possible_differences(measure) if difference else possible_values(measure)
     if estimate.value is None or not (lowest > -inf or highest < inf):
         return estimate
     cut = estimate.within(lowest, highest)
@@ -54,7 +58,7 @@ def cut_to_possible(estimate: Estimate, measure: Measure, *, difference: bool = 
     is_cut = (cut.low, cut.high) != (estimate.low, estimate.high)
     if outside:
         notes.append(f"{estimate.value:.3f} lies outside what {measure} can be: chance, or a sample that does not fit")
-        if is_cut:
+        if is_cut or estimate.low is None:
             cut = replace(cut, value=min(max(estimate.value, lowest), highest))
     elif is_cut and max(lowest - (estimate.low or 0.0), (estimate.high or 0.0) - highest) > ROUNDING:
         notes.append(f"the interval was cut to what {measure} can be: {estimate.low:.3f} to {estimate.high:.3f} before")

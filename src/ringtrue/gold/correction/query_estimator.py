@@ -12,10 +12,11 @@ from ringtrue.errors import InputError
 from ringtrue.evaluation.evaluate import evaluate
 from ringtrue.evaluation.measures import FloatArray, IntArray, Measure
 from ringtrue.evaluation.significance.paired_statistics import welch_test
+from ringtrue.gold.correction.bounds import MAX_BOUNDED_PAIRS
 from ringtrue.gold.correction.bronze_worth import BronzeWorth, compare_widths
 from ringtrue.gold.correction.diagnostics import CHECK_ALPHA, Check
 from ringtrue.gold.correction.gold_sample import MAX_LOST_SHARE
-from ringtrue.gold.correction.possible_values import cut_to_possible, possible_values
+from ringtrue.gold.correction.possible_values import cut_to_possible, possible_differences, possible_values
 from ringtrue.gold.correction.query_bounds import bound_unknown_docs, find_unknown_docs
 from ringtrue.gold.correction.results import Bounds, CorrectedDifference, CorrectionProblem, summarise_judge
 from ringtrue.gold.designs import Population
@@ -25,7 +26,6 @@ from ringtrue.tables import Judgments
 
 DEFAULT_DEPTH = 10  # where a measure looks at the whole list: what has to be judged at the least
 MIN_JUDGED_SHARE, MIN_JUDGED_IN_TOP = 0.95, 0.8  # of what bronze judged; of what a run shows
-MAX_BOUNDED_PAIRS = 200  # of runs: more would take minutes
 MIN_QUERIES = 20  # queries: below, intervals cover less than they say
 SLOPE_PENALTY = 5  # queries that a slope is held back by
 MIN_SQUARES = 1e-12  # of bronze values around their mean: below, they are equal but for rounding
@@ -97,8 +97,10 @@ class QueryEstimator:
         return compare_widths(
             asked.variances,
             asked.gold_variances,
+            asked.gold_variances,
             (these.variances, these.gold_variances),
             len(gold_index),
+            bronze.shape[1],
             unit="gold queries",
             population=self.problem.population,
         )
@@ -106,7 +108,10 @@ class QueryEstimator:
     def gold_only(self, measure: Measure) -> list[Estimate]:
         """The mean over the gold queries."""
         means = self._correct_means(measure)
-        return [means.estimate(run, level=self.problem.level, gold_only=True) for run in range(len(self.problem.runs))]
+        return [
+            cut_to_possible(means.estimate(run, level=self.problem.level, gold_only=True), measure)
+            for run in range(len(self.problem.runs))
+        ]
 
     def differences(self, measure: Measure, pairs: IntArray) -> list[CorrectedDifference]:
         """Each pair by the differences of single queries, with a slope of its own."""
@@ -122,6 +127,7 @@ class QueryEstimator:
         test = "gold only" if gold_only else "difference, whole queries"
         has_bounds = not gold_only and self._unknown_docs.height > 0 and len(pairs) <= MAX_BOUNDED_PAIRS
         bounds = [self._bound(measure, pair) if has_bounds else None for pair in pairs.tolist()]
+        limits = possible_differences(measure)
         return [
             CorrectedDifference(
                 difference=cut_to_possible(
@@ -130,7 +136,7 @@ class QueryEstimator:
                 p_value=means.p_value(row, gold_only=gold_only),
                 test=test,
                 df=means.df,
-                bounds=None if one is None else one.around(means.estimate(row, level=self.problem.level)),
+                bounds=None if one is None else one.around(means.estimate(row, level=self.problem.level), *limits),
             )
             for row, one in enumerate(bounds)
         ]

@@ -78,13 +78,12 @@ def read_earlier_draw(already: Judgments, sampling_frame: object, pool: Pool) ->
 class Allocation:
     """How probable each document of the pool is in the draw to come, and how much the earlier draw weighs for it.
 
-    Of documents `unseen` by the earlier draw, `for_unseen` are drawn.
+    `unseen` are the documents that the earlier draw could not reach.
     """
 
     prob: FloatArray
     earlier_share: FloatArray
     unseen: NDArray[np.bool_]
-    for_unseen: int = 0
 
     def final_prob(self, positions: IntArray) -> FloatArray:
         """The probability in both draws together of documents that the earlier one has not drawn."""
@@ -124,8 +123,9 @@ def _scale_to_unit(size: FloatArray) -> FloatArray:
 def allocate(size: FloatArray, budget: int, earlier: EarlierDraw | None = None) -> Allocation:
     """The budget over the documents by their size [Neyman34]; what was drawn earlier is not drawn again.
 
-    Documents that the earlier draw could not reach are a stratum of their own: they come first, with as much of the
-    budget as there are. The rest continues the earlier draw. There the two weigh as many documents as each has, but the
+    Documents that the earlier draw could not reach are a stratum of their own: they come first, and get as many labels
+    as they would in one draw of all labels together, as far as the budget goes. The rest continues the earlier draw.
+    There the two weigh as many documents as each has, but the
     earlier one no more than lets the new one take as many as it should: an earlier document, drawn with probability π,
     counts share/π + (1 − share) times, a new one (1 − share)/π, and that has to be at least once.
     """
@@ -135,11 +135,12 @@ def allocate(size: FloatArray, budget: int, earlier: EarlierDraw | None = None) 
     unseen = earlier.unseen & (size > 0)
     left = size.copy()
     left[earlier.complete.positions] = 0.0
-    for_unseen = min(budget, int(unseen.sum()))
+    of_all = (len(earlier.complete) + budget) * size[unseen].sum() / size.sum()
+    for_unseen = min(budget, int(unseen.sum()), max(int(np.ceil(of_all)), 1))
     rest, remaining = budget - for_unseen, int(((left > 0) & ~unseen).sum())
     share = 1.0
     prob = np.zeros(len(size))
-    if for_unseen:
+    if unseen.any():
         prob = neyman(np.where(unseen, left, 0.0), for_unseen)
     if rest and remaining:
         labels = len(earlier.complete)
@@ -150,7 +151,6 @@ def allocate(size: FloatArray, budget: int, earlier: EarlierDraw | None = None) 
         prob=prob,
         earlier_share=np.where(unseen, 0.0, np.where(size > 0, share, 1.0)),
         unseen=unseen,
-        for_unseen=for_unseen,
     )
 
 

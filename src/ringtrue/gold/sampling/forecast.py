@@ -18,6 +18,7 @@ from ringtrue.evaluation.measures import FloatArray, IntArray, Measure
 from ringtrue.gold.correction.difference import build_predictors, fit_gains
 from ringtrue.gold.correction.gold_sample import GoldSample
 from ringtrue.gold.correction.pool import LinearMeasure, Pool, linearise
+from ringtrue.gold.correction.possible_values import possible_values
 from ringtrue.gold.correction.post_stratified import MIN_LABELS, post_stratified_share
 from ringtrue.gold.designs import Population
 from ringtrue.gold.sampling.allocation import OTHER_LABEL_SD, assumed_residual_sd
@@ -36,9 +37,9 @@ HalfWidths = dict[str, dict[str, float]]
 class WeightedMeasure:
     """One measure of the runs: what each document adds, and how far gold is expected from its prediction.
 
-    `gain_sd` is the standard deviation of gold's gains: of all of them equally common, held back by which it is what
-    earlier labels show, where there are some. `predicted` has the gain of every
-    document as earlier gold labels predict it, None where there are none.
+    `gain_sd` is the standard deviation of gold's gains: that of all of them equally common, or what earlier labels
+    show, held back by it. `predicted` has the gain of every document as earlier gold labels predict it; None where
+    there are none.
     """
 
     measure: LinearMeasure
@@ -221,7 +222,8 @@ def _half_widths(
     if part.measure.measure.name == "P" and not compare:
         by_label, few = _by_label_variance(pool, part, sample, population)
         half_widths = np.where(few, t * np.sqrt(np.maximum(variance, by_label)), half_widths)
-    return dict(zip(names, half_widths.tolist(), strict=True))
+    lowest, highest = possible_values(part.measure.measure)
+    return dict(zip(names, np.minimum(half_widths, highest - lowest).tolist(), strict=True))
 
 
 def _sampling_variance(pool: Pool, part: WeightedMeasure, rows: csr_array, sample: ExpectedSample) -> FloatArray:

@@ -131,7 +131,7 @@ def sample(
     if not allocation.prob.any():
         raise InputError("gold has all documents already: nothing is left to draw")
     drawn = pivotal_sample(allocation.prob, pool.query, pool.similarity_key, rng)
-    notes += _budget_notes(budget, len(drawn), allocation)
+    notes += _budget_notes(budget, drawn, allocation)
     forecast = forecast_documents(
         pool,
         parsed_measures,
@@ -243,14 +243,14 @@ def inclusion_probabilities(parts: Sequence[WeightedMeasure], budget: int, *, co
     return allocate(draw_sizes(parts, compare=compare), budget).prob
 
 
-def _budget_notes(budget: int, drawn: int, allocation: Allocation) -> list[str]:
+def _budget_notes(budget: int, drawn: IntArray, allocation: Allocation) -> list[str]:
     notes = []
-    if drawn < budget:
-        notes.append(f"{budget:,} documents were asked for, and only {drawn:,} are left to draw: all of them")
+    if len(drawn) < budget:
+        notes.append(f"{budget:,} documents were asked for, and only {len(drawn):,} are left to draw: all of them")
     if allocation.unseen.any():
         notes.append(
             f"{int(allocation.unseen.sum()):,} documents could not be drawn before: a stratum of their own, of which "
-            f"{allocation.for_unseen:,} are drawn now"
+            f"{int(allocation.unseen[drawn].sum()):,} are drawn now"
         )
     return notes
 
