@@ -14,22 +14,22 @@ MAX_USEFUL_WIDTH = 0.98  # of the interval from gold alone: above, bronze labels
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BronzeWorth:
-    """What the bronze labels added to the gold ones: by how much they made intervals narrower, and that in labels.
+    """What the bronze labels added to the gold ones: by how much intervals are narrower with them, and that in labels.
 
-    `width` is that of the intervals relative to the same estimator without bronze labels, and `gold_only_width`
-    relative to the gold labels alone, each on average over runs, or pairs of them. `labels` is how many more gold
-    labels, or gold queries, would have said as much about these queries; about queries like these, more labels do not
-    replace more queries.
+    `width` is that of the intervals relative to the gold labels alone, on average over runs, or pairs of them, and
+    `bronze_width` relative to the same estimator without bronze labels, by ranks, runs and queries. `labels` is how
+    many more gold labels, or gold queries, would have said as much about these queries; about queries like these, more
+    labels do not replace more queries.
 
     Examples:
-        >>> print(BronzeWorth(width=0.82, gold_only_width=0.7, labels=95.2, unit="gold labels", population="these"))
-        the bronze labels made the intervals 18% narrower, worth 95 more gold labels (for these queries)
-        >>> print(BronzeWorth(width=1.02, gold_only_width=1, labels=0, unit="gold labels", population="these"))
-        the bronze labels added nothing: report the gold labels alone (for these queries)
+        >>> print(BronzeWorth(width=0.82, bronze_width=0.9, labels=9.2, unit="gold queries", population="these"))
+        with the bronze labels, intervals are 18% narrower than from gold alone...
+        >>> print(BronzeWorth(width=1.02, bronze_width=1, labels=0, unit="gold labels", population="these"))
+        the bronze labels added nothing: report the gold labels only (for these queries)
     """
 
     width: float
-    gold_only_width: float
+    bronze_width: float
     labels: float
     unit: str
     population: Population
@@ -37,23 +37,23 @@ class BronzeWorth:
     def __str__(self) -> str:
         population, labels = POPULATION_TEXTS[self.population], f"{self.labels:,.0f} more {self.unit}"
         labels = labels.replace("labels", "label").replace("queries", "query") if labels.startswith("1 ") else labels
-        has_worth, is_narrower = round(self.labels) >= 1, self.width <= MAX_USEFUL_WIDTH
-        if not has_worth or (self.population == "these" and not is_narrower):
-            advice = ": report the gold labels alone" if self.gold_only_width > MAX_USEFUL_WIDTH else ""
-            return f"the bronze labels added nothing{advice} (for {population})"
-        if self.population == "these":
-            narrower = f"{1 - self.width:.0%} narrower, worth {labels}"
-            return f"the bronze labels made the intervals {narrower} (for {population})"
-        change = f"made the intervals {1 - self.width:.0%} narrower (for {population})"
-        if not is_narrower:
-            change = f"left the intervals as wide, since queries differ so much (for {population})"
-        return f"the bronze labels {change}; about these queries alone they are worth {labels}"
+        if self.width > MAX_USEFUL_WIDTH:
+            return f"the bronze labels added nothing: report the gold labels only (for {population})"
+        sentence = f"with the bronze labels, intervals are {1 - self.width:.0%} narrower than from gold alone"
+        if round(self.labels) < 1:
+            sentence += f" (for {population})"
+        elif self.population == "these":
+            sentence += f", worth {labels} (for {population})"
+        else:
+            sentence += f" (for {population}), and worth {labels} about these queries"
+        others = "; ranks and runs without bronze would do as well" if self.bronze_width > MAX_USEFUL_WIDTH else ""
+        return sentence + others
 
     def as_dict(self) -> dict[str, object]:
         """The worth as plain data, with the sentence."""
         return {
             "width": self.width,
-            "gold_only_width": self.gold_only_width,
+            "bronze_width": self.bronze_width,
             "labels": self.labels,
             "unit": self.unit,
             "population": self.population,
@@ -63,8 +63,8 @@ class BronzeWorth:
 
 def compare_widths(
     corrected: FloatArray,
-    without_bronze: FloatArray,
     gold_only: FloatArray,
+    without_bronze: FloatArray,
     label_variances: tuple[FloatArray, FloatArray],
     labels: int,
     total: int,
@@ -72,24 +72,24 @@ def compare_widths(
     unit: str,
     population: Population,
 ) -> BronzeWorth | None:
-    """What bronze was worth, by the variances of corrected values, of the same without bronze, and of gold alone.
+    """What bronze was worth, by the variances of corrected values, of gold alone, and of the estimator without bronze.
 
-    Widths compare as √(V/V_without), on average over the runs in logarithms. To say as much about these queries, n of N
-    labels would have to be n' without bronze, V being in proportion to 1/n − 1/N:
+    Widths compare as √(V/V_gold), on average over the runs in logarithms. To say as much about these queries, n of N
+    labels would have to be n' by themselves, V_gold being in proportion to 1/n − 1/N:
 
-        1/n' = 1/N + (1/n − 1/N) V/V_without
+        1/n' = 1/N + (1/n − 1/N) V/V_gold
 
     `label_variances` are the two for these queries, whatever the population. None where there is nothing to compare.
     """
-    pairs = (corrected, without_bronze), (corrected, gold_only), label_variances
+    pairs = (corrected, gold_only), (corrected, without_bronze), label_variances
     with np.errstate(divide="ignore", invalid="ignore"):
-        width, gold_only_width, label_ratio = (_geometric_mean(np.asarray(one / other)) for one, other in pairs)
-    if width is None or gold_only_width is None or label_ratio is None:
+        width, bronze_width, label_ratio = (_geometric_mean(np.asarray(one / other)) for one, other in pairs)
+    if width is None or bronze_width is None or label_ratio is None:
         return None
     needed = 1 / (1 / total + max(1 / labels - 1 / total, 0.0) * label_ratio)
     return BronzeWorth(
         width=width**0.5,
-        gold_only_width=gold_only_width**0.5,
+        bronze_width=bronze_width**0.5,
         labels=max(needed - labels, 0.0),
         unit=unit,
         population=population,

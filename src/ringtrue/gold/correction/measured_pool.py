@@ -148,20 +148,20 @@ class MeasuredPool:
         return [replace(complete, labels=np.where(lost, label, complete.labels)) for label in ends]
 
     def bronze_worth(self, contrasts: FloatArray) -> BronzeWorth | None:
-        """What the bronze labels made of the intervals: against the same estimator without them, and gold alone."""
+        """How wide intervals are with the bronze labels: against gold alone, and the same estimator without them."""
         populations: tuple[Population, Population] = self.population, "these"
-        (corrected, without, gold_only), (label_corrected, label_without, _) = (
+        (corrected, gold_only, without), (label_corrected, label_gold, _) = (
             [
                 joint.contrast_variances(contrasts)
-                for joint in (self.corrected(population), self._without_bronze(population), self.gold_only(population))
+                for joint in (self.corrected(population), self.gold_only(population), self._without_bronze(population))
             ]
             for population in populations
         )
         return compare_widths(
             corrected,
-            without,
             gold_only,
-            (label_corrected, label_without),
+            without,
+            (label_corrected, label_gold),
             len(self.sample),
             int((abs(self.weights).sum(axis=0) > 0).sum()),
             unit="gold labels",
