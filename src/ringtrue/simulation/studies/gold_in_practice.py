@@ -91,12 +91,13 @@ def study_new_family(
         old = world.gold_sample(pivotal_sample(old_prob, pool.query, pool.similarity_key, rng), old_prob)
         earlier = EarlierDraw(gold=NO_LABELS, sample=old, complete=old, unseen=unseen, frame=None)
         size = draw_sizes([weigh_measure(measure, pool, old)], compare=False)
-        new_prob = allocate(size, extension, earlier).prob
-        new = world.gold_sample(pivotal_sample(new_prob, pool.query, pool.similarity_key, rng), new_prob)
+        allocation = allocate(size, extension, earlier)
+        drawn = pivotal_sample(allocation.prob, pool.query, pool.similarity_key, rng)
+        positions = np.concatenate([old.positions, drawn])
         return old, GoldSample(
-            positions=np.concatenate([old.positions, new.positions]),
-            labels=np.concatenate([old.labels, new.labels]),
-            prob=np.concatenate([old.prob, new.prob]),
+            positions=positions,
+            labels=world.labels[positions],
+            prob=np.concatenate([earlier.continued_probabilities(allocation), allocation.final_prob(drawn)]),
         )
 
     samples: list[tuple[GoldSample, GoldSample]] = []
