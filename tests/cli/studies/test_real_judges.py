@@ -40,11 +40,12 @@ def test_json_has_a_row_for_each_judge_measure_and_method(shop: Path, ringtrue) 
     assert (answer.code, answer.err) == (0, "")
     found = answer.json
     assert list(found) == ["study", "rows", "forecast", "level", "settings", "seed", "notes"]
-    assert found["settings"] == {"labels": 100, "pair_labels": 150, "queries": 20, "rel": 2, "k": 10}
+    assert found["settings"] == {"labels": 100, "pair_labels": 150, "queries": 20, "extension": 60, "rel": 2, "k": 10}
     assert [list(row) for row in found["rows"]] == [ROW] * len(found["rows"])
     assert list(dict.fromkeys(row["judge"] for row in found["rows"])) == ["kind", "strict"]
     methods = {row["method"].split(",")[0] for row in found["rows"]}
-    assert methods == {"difference", "gold alone", "published"}
+    assert methods >= {"difference", "gold alone", "published", "bounds", "interval"}
+    assert sum("extended to" in method for method in methods) == 1
     first = found["rows"][0]
     assert (first["collection"], first["draws"], first["runs"], first["against"]) == ("shop", 4, 3, "gold alone")
     assert 0 < first["width"] < 1.5
@@ -153,4 +154,4 @@ def test_a_real_collection_with_four_judges(data: Path, ringtrue) -> None:
     assert {row["measure"] for row in rows} == {
         "P(rel=2)@10", "DCG@10", "nDCG@10", "P(rel=2)@10, a − b", "DCG@10, a − b",
     }  # fmt: skip
-    assert len(rows) == 4 * 17
+    assert len(rows) == 4 * (17 + 2 * 2 + 2 * (2 + 2))  # few and more queries; a new family and lost labels

@@ -57,25 +57,39 @@ class UnknownGains:
             low = Σ_judged c_i g_i + Σ_lost min(c_i g) + Σ_unseen min(W_i g) − z s
 
         `contrasts` has a row for each run, or difference of runs. c are what the gains of the sample add to the value,
-        which is linear in them; s is the standard error with each lost gain as it stands in that sum. What is out of
-        reach does not count in the fit, and is added at its least or at its most.
+        which is linear in them. What is out of reach does not count in the fit, and is added at its least or at its
+        most. s is the standard error of a difference with each lost gain as it stands in the sum; of a run, the larger
+        of those with all of them at their least and at their most, which is nearly the same and takes two fits in all.
         """
+        coefficients = contrasts @ self._coefficients
+        unseen = contrasts @ self.weights[:, ~self.in_frame].toarray()
         ends = []
         for sign in (-1.0, 1.0):
-            fills = [self._extreme_gains(sign * row) for row in contrasts @ self._coefficients]
-            fits = {fill.tobytes(): self.fit(self._seen_weights, fill) for fill in fills}
-            joints = [fits[fill.tobytes()] for fill in fills]
-            values = [float(row @ joint.values) for row, joint in zip(contrasts, joints, strict=True)]
-            variances = [
-                float(joint.contrast_variances(row[None])[0]) for row, joint in zip(contrasts, joints, strict=True)
-            ]
-            half_widths = joints[0].quantile(level) * np.sqrt(np.maximum(variances, 0.0))
+            fills = [self._extreme_gains(sign * row) for row in coefficients]
+            half_widths = self._quantile(level) * np.array(
+                [self._standard_error(row, fill) for row, fill in zip(contrasts, fills, strict=True)]
+            )
             if least_half_widths is not None:
                 half_widths = np.maximum(half_widths, least_half_widths)
-            unseen = contrasts @ self.weights[:, ~self.in_frame].toarray()
+            values = np.array([row @ fill for row, fill in zip(coefficients, fills, strict=True)])
             extreme = np.maximum(sign * unseen * self.least, sign * unseen * self.most).sum(axis=1)
-            ends.append(np.array(values) + sign * (half_widths + extreme))
+            ends.append(values + sign * (half_widths + extreme))
         return [Bounds(low=float(low), high=float(high)) for low, high in zip(*ends, strict=True)]
+
+    def _standard_error(self, contrast: FloatArray, fill: FloatArray) -> float:
+        is_run = np.count_nonzero(contrast) == 1
+        joints = self._extreme_fits if is_run or not self.lost.any() else [self.fit(self._seen_weights, fill)]
+        variances = [float(joint.contrast_variances(contrast[None])[0]) for joint in joints]
+        return float(np.sqrt(max(0.0, *variances)))
+
+    def _quantile(self, level: float) -> float:
+        return self._extreme_fits[0].quantile(level)
+
+    @cached_property
+    def _extreme_fits(self) -> list[JointEstimate]:
+        """The values of the runs with every lost gain at its least, and at its most."""
+        extremes = (self.least, self.most) if self.lost.any() else (self.least,)
+        return [self.fit(self._seen_weights, np.where(self.lost, gain, self.gains)) for gain in extremes]
 
     @cached_property
     def _seen_weights(self) -> csr_array:
@@ -84,7 +98,7 @@ class UnknownGains:
     @cached_property
     def _coefficients(self) -> FloatArray:
         """What the gain of each label adds to each run: the same whatever the gains are."""
-        return np.asarray(self.fit(self._seen_weights, self.gains).coefficients)
+        return np.asarray(self._extreme_fits[0].coefficients)
 
     def _extreme_gains(self, coefficients: FloatArray) -> FloatArray:
         """The gains with the lost ones such that a sum with these coefficients is as large as it can be."""
