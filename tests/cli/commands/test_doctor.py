@@ -107,7 +107,7 @@ def test_what_commands_write_can_be_given_to_doctor_again(demo: Path, away: Path
     kinds = {file["path"]: file["kind"] for file in again["files"]}
     assert {name: kinds[name] for name in written} == {
         "crowd-one-label.qrels": "judgments", "gains.json": "gains", "gold-sample.csv": "sample",
-        "matrix.json": "confusion", "pairs.csv": "pairs", "pool.csv": "pool",
+        "gold-sample.frame.csv": "frame", "matrix.json": "confusion", "pairs.csv": "pairs", "pool.csv": "pool",
     }  # fmt: skip
     assert "gold-sample-2.csv" in " ".join(one["command"] for one in again["can"])
     require_that_all_work(ringtrue, again, away, but=("report",))

@@ -149,7 +149,7 @@ def test_probabilities_of_an_extended_sample_are_as_stated(here: World) -> None:
     counts: dict[tuple[str, str], list[float]] = {}
     for seed in range(400):
         gold, frame = first_draw(here, seed=seed)
-        draw = rt.sample(here.runs, here.bronze, "P@6", budget=40, already=gold, sampling_frame=frame,
+        draw = rt.sample(here.runs, here.bronze, "P@6", budget=12, already=gold, sampling_frame=frame,
                          rng=np.random.default_rng(seed + 1000))  # fmt: skip
         assert draw.sampling_frame is not None
         for query, doc, prob, drawn in draw.sampling_frame.select(*PAIR, "prob", "drawn").iter_rows():

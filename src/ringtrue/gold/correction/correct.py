@@ -135,7 +135,7 @@ def build_problem(
     method: Method | None,
     population: Population,
     bronze_rel: int | None,
-    sampling_frame: object,
+    sampling_frame: object = None,
     level: float,
     rng: np.random.Generator | None,
 ) -> tuple[CorrectionProblem, list[str]]:

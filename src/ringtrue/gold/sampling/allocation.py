@@ -19,6 +19,7 @@ MIN_RATE = 0.1  # of the rate of a draw at random: no document that counts may b
 # The spread of gold around its prediction, in standard deviations of equally common gains: lowest bronze label, others.
 # For gold of yes and no, that is a judge whose lowest label is wrong in one document of 25, and the others in one of 5.
 LOWEST_LABEL_SD, OTHER_LABEL_SD = 0.4, 0.8
+ERROR_RATE = 0.2
 ROUNDING = 1e-9  # sums of halves and thirds must not lose a document to rounding
 
 
@@ -32,6 +33,22 @@ def assumed_residual_sd(pool: Pool) -> FloatArray:
     bronze_labels = labels[labels != NO_LABEL]
     is_lowest = (labels == bronze_labels.min()) if len(bronze_labels) > 1 else np.zeros(len(labels), dtype=bool)
     return np.where(is_lowest, LOWEST_LABEL_SD, OTHER_LABEL_SD)[pool.level]
+
+
+def graded_factor(grades: int) -> float:
+    """How much nearer gold lies to its prediction where judge and gold share so many grades, relative to yes and no.
+
+        √(1 − ρ²) / 0.8,   ρ = 1 − e − e/(g − 1)
+
+    of a judge who errs in one label of five (e), each wrong grade being as common as any other, and gold's grades too:
+    ρ is then the correlation of the two.
+
+    Examples:
+        >>> [round(graded_factor(grades), 3) for grades in (2, 3, 4)]
+        [1.0, 0.893, 0.85]
+    """
+    correlation = 1 - ERROR_RATE - ERROR_RATE / (max(grades, 2) - 1)
+    return float(np.sqrt(1 - correlation**2)) / OTHER_LABEL_SD
 
 
 def importance(weights: csr_array, *, compare: bool) -> FloatArray:

@@ -17,11 +17,11 @@ from ringtrue.errors import UsageError
 from ringtrue.evaluation.measures import FloatArray, IntArray, Measure
 from ringtrue.gold.correction.difference import build_predictors, fit_gains
 from ringtrue.gold.correction.gold_sample import GoldSample
-from ringtrue.gold.correction.pool import LinearMeasure, Pool, linearise
+from ringtrue.gold.correction.pool import NO_LABEL, LinearMeasure, Pool, linearise
 from ringtrue.gold.correction.possible_values import possible_values
 from ringtrue.gold.correction.post_stratified import MIN_LABELS, post_stratified_share
 from ringtrue.gold.designs import Population
-from ringtrue.gold.sampling.allocation import OTHER_LABEL_SD, assumed_residual_sd
+from ringtrue.gold.sampling.allocation import OTHER_LABEL_SD, assumed_residual_sd, graded_factor
 from ringtrue.stats.intervals import normal_quantile, t_quantile
 
 if TYPE_CHECKING:
@@ -95,8 +95,11 @@ def weigh_measure(
     labels = [0, *_labels_with_gains(measure)] if _labels_with_gains(measure) else range(top + 1)
     judged = np.array([], dtype=np.int64) if earlier is None else earlier.labels
     linear_measure = linearise(measure, np.array([*labels, *judged]), depth=pool.depth)
-    gain_sd = float(np.std(sorted(set(linear_measure.gains.values())))) or 1.0
-    assumed_sd = assumed_residual_sd(pool) * gain_sd
+    distinct_gains = sorted(set(linear_measure.gains.values()))
+    gain_sd = float(np.std(distinct_gains)) or 1.0
+    shared_grades = min(len(distinct_gains), sum(label != NO_LABEL for label in pool.levels))
+    scale = graded_factor(shared_grades) * gain_sd
+    assumed_sd = assumed_residual_sd(pool) * scale
     weights = pool.weights(linear_measure.discounts)
     if earlier is None:
         return WeightedMeasure(measure=linear_measure, weights=weights, residual_sd=assumed_sd, gain_sd=gain_sd)
@@ -106,7 +109,7 @@ def weigh_measure(
     level = pool.level[earlier.positions]
     label_counts = np.bincount(level, minlength=len(pool.levels))
     squares = np.bincount(level, weights=fit.loo_residual**2, minlength=len(pool.levels))
-    assumed_by_level = np.full(len(pool.levels), OTHER_LABEL_SD * gain_sd)
+    assumed_by_level = np.full(len(pool.levels), OTHER_LABEL_SD * scale)
     assumed_by_level[pool.level] = assumed_sd
     learned_sd = np.sqrt((squares + PRIOR_LABELS * assumed_by_level**2) / (label_counts + PRIOR_LABELS))
     worth = np.asarray(weights.sum(axis=0)).ravel()[earlier.positions] / earlier.prob
