@@ -4,8 +4,9 @@ BIN := $(VENV)/bin
 BENCH := .venv-bench
 # Without bytecode, each of the many commands that tests start would compile all of ringtrue anew.
 unexport PYTHONDONTWRITEBYTECODE
-# Two test workers on two cores: a matrix product that takes both waits for the other worker.
-export OPENBLAS_NUM_THREADS = 1
+# Two test workers on two cores: what takes both cores for a moment waits for the other worker.
+check test studies: export OPENBLAS_NUM_THREADS = 1
+check test studies: export POLARS_MAX_THREADS = 1
 
 .PHONY: demo style parts test check bench studies docs site clean
 
