@@ -358,7 +358,7 @@ def test_a_new_run_is_told_and_the_sample_extended_to_it(shelf: Path, ringtrue) 
     early = ringtrue(*evaluated, gold)
     assert early.json["corrected"]["a"]["P@5"]["value"] is not None
     assert early.json["corrected"]["b"]["P@5"]["value"] is None
-    assert "on documents that the gold sample could not draw: extend it" in early.err
+    assert "on documents that the gold sample could not draw: extend the sample" in early.err
     more = ringtrue(*WORDS, "--budget", "12", "--for", "P@5", "--already", gold, "-o", "second.csv", "--json")
     assert (more.code, more.json["to_judge"], more.json["documents"]) == (0, 12, 42)
     assert "could not be drawn before: a stratum of their own" in more.err

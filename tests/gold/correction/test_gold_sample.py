@@ -135,7 +135,7 @@ def test_rows_that_are_lost_and_labels_that_are_negative_add_up() -> None:
     assert split_gold(both, "pool_random").notes == (
         "1 gold label is lost, of 40: 1 not judged (a negative label)",
         "40 documents were drawn, and 39 are here: were rows lost, or added?",
-        "no bounds cover rows that are missing: the sampling frame tells which they are (--frame FILE)",
+        "no bounds cover rows that are missing: which they are, only the sampling frame says",
     )
     more = gold(39, label=[-1, -1, *[1] * 37], drawn=40)
     with pytest.raises(InputError, match=r"2 gold labels are lost, of 40: 2 not judged \(a negative label\); 40 "

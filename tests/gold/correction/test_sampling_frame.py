@@ -99,7 +99,7 @@ def test_a_run_with_much_that_could_not_be_drawn_has_no_value(here: World) -> No
         assert (estimate.value is None) == (unseen > 0.1)
         if unseen > 0.1:
             assert estimate.notes[0].startswith(f"{unseen:.0%} of what counts is on documents that the gold sample")
-            assert "`ringtrue sample --already`" in estimate.notes[0]
+            assert "extend the sample to them" in estimate.notes[0]
     assert {name for name, row in found.corrected.items() if row["P@6"].value is not None} >= set(old)
     pairs = rt.compare_corrected(here.runs, here.bronze, gold, "P@6", sampling_frame=frame)
     assert {(pair.a, pair.b) for pair in pairs if pair.difference.value is not None} == {("run0", "run1")}
@@ -133,5 +133,5 @@ def test_a_deeper_cutoff_than_the_samples_is_told_without_a_frame_and_measured_w
 
 def test_a_frame_goes_with_single_documents_alone(here: World) -> None:
     gold, frame = drawn(here, here.runs)
-    with pytest.raises(UsageError, match="a sampling frame goes with single documents drawn by"):
+    with pytest.raises(UsageError, match="a sampling frame goes with a sample of single documents"):
         rt.correct(here.runs, here.bronze, gold.drop("design"), "P@6", design="external", sampling_frame=frame)

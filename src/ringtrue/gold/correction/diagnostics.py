@@ -36,7 +36,7 @@ MAX_COVERAGE_ERROR, MAX_COVERAGE_Z = 0.1, 4.0
 NOTED_UNSEEN_SHARE = 0.02  # of what counts: from here on, what documents out of reach could change is said
 MAX_UNSEEN_SHARE = 0.1  # above, nothing is concluded
 OUT_OF_REACH = "is on documents that the gold sample could not draw"
-EXTEND_SAMPLE = "extend it to them with `ringtrue sample --already`, and judge what is new"
+EXTEND_SAMPLE = "extend the sample to them, and judge what is new"
 IMPLAUSIBLE_P = 1e-8  # p: no honest sample looks so
 
 

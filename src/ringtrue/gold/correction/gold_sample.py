@@ -64,7 +64,7 @@ def resolve_design(gold: Judgments, stated: Design | None = None, *, has_frame: 
         choices = "; ".join(f"{name}: {words}" for name, words in DESIGNS.items())
         raise InputError(
             f"the gold labels do not say how they were drawn, and without it nothing can be concluded from them: give "
-            f"the sampling frame that was written with them (--frame FILE), say --design NAME, or give the file a "
+            f"the sampling frame that was written with them, say --design NAME, or give the file a "
             f"column design. There is {choices}"
         )
     designs = gold.frame["design"].cast(pl.String).unique(maintain_order=True).to_list()
@@ -128,7 +128,7 @@ def split_gold(gold: Judgments, design: Design, frame: SamplingFrame | None = No
     gold.require_one_label_each()
     if frame is not None and design not in FRAME_DESIGNS:
         raise UsageError(
-            f"a sampling frame goes with single documents drawn by `ringtrue sample --budget`, and these gold labels "
+            f"a sampling frame goes with a sample of single documents, and these gold labels "
             f"are of the design '{design}': leave it out"
         )
     complete = gold if frame is None else frame.complete(gold)
@@ -153,7 +153,7 @@ def split_gold(gold: Judgments, design: Design, frame: SamplingFrame | None = No
             f"document a label, 0 where nothing about it can be relevant"
         )
     if drawn_count > complete.frame.height and design in FRAME_DESIGNS:
-        notes.append("no bounds cover rows that are missing: the sampling frame tells which they are (--frame FILE)")
+        notes.append("no bounds cover rows that are missing: which they are, only the sampling frame says")
     return GoldLabels(judged=Judgments(judged), lost=Judgments(lost) if lost.height else None, notes=tuple(notes))
 
 
@@ -269,7 +269,7 @@ def _is_balanced(gold_rows: pl.DataFrame, pool: Pool) -> bool:
 
 
 def other_pool_notes(gold: Judgments, pool: Pool) -> tuple[str, ...]:
-    """A word where a sample says that it was drawn from another pool, and nothing else tells how that differs."""
+    """A word where a sample says that it was drawn from another pool, and nothing else says how that differs."""
     if DRAWN_FROM_COLUMN not in gold.frame.columns:
         return ()
     drawn_from = gold.frame[DRAWN_FROM_COLUMN].drop_nulls().cast(pl.String)
@@ -277,7 +277,7 @@ def other_pool_notes(gold: Judgments, pool: Pool) -> tuple[str, ...]:
         return ()
     note = (
         "the gold labels were drawn from other runs, another cutoff or by other bronze labels: whether all that these "
-        "runs show could be drawn is told only by the sampling frame that was written with them (--frame FILE)"
+        "runs show could be drawn, only the sampling frame says that was written with them"
     )
     return (note,)
 
@@ -302,7 +302,7 @@ def _inclusion_probabilities(gold_rows: pl.DataFrame, design: Design, pool_size:
         return np.full(gold_rows.height, gold_rows.height / pool_size)
     raise TableError(
         "a stratified sample needs the probability of each document to be drawn in a column prob, as `ringtrue sample` "
-        "writes it, or in the sampling frame beside it (--frame FILE); if each was as probable as any other, say "
+        "writes it, or in the sampling frame beside it; if each was as probable as any other, say "
         "--design pool_random"
     )
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 FRAME_NEEDED = (
-    "Give the same runs and measure, or the sampling frame that was written with the sample (--frame FILE): it is then "
+    "Give the same runs and measure, or the sampling frame that was written with the sample: it is then "
     "extended to what is new. Or draw a new sample"
 )
 

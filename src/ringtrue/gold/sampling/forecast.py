@@ -197,7 +197,7 @@ def join_scales(by_measure: Mapping[Measure, Mapping[int, Mapping[str, float]]])
         if any(str(measure) in row for row in ranges.values()):
             notes.append(
                 f"how wide the interval of {measure} will be depends on gold's labels: the range is for labels up to "
-                f"{min(by_top)} and up to {max(by_top)} (--gold-top says which)"
+                f"{min(by_top)} and up to {max(by_top)}; say how high they go"
             )
     return Forecast(expected=expected, ranges=ranges, notes=tuple(notes))
 
