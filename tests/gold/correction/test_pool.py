@@ -120,7 +120,11 @@ def test_discounts_and_gains_by_hand() -> None:
     assert found.discounts.tolist() == pytest.approx([1, 1 / np.log2(3), 0, 0])
     assert found.gains == {0: 0.0, 1: 1.0, 3: 7.0}
     assert found.gain(np.array([3, 1, 0, 3])).tolist() == [7, 1, 0, 7]
-    assert (found.max_value, found.min_value, found.gain_range) == (pytest.approx(7 * (1 + 1 / np.log2(3))), 0, 7)
+    assert (found.max_value, found.discounts.sum() * found.gain_limits[0], found.gain_range) == (
+        pytest.approx(7 * (1 + 1 / np.log2(3))),
+        0,
+        7,
+    )
 
 
 def test_precision_counts_every_rank_down_to_k_alike() -> None:
@@ -161,7 +165,10 @@ def test_a_grade_that_no_label_reaches_leaves_the_discounts_as_they_are() -> Non
         same = linearise(parse(measure), np.array([0, 3]), depth=2)
         assert found.discounts.tolist() == pytest.approx(same.discounts.tolist())
         assert set(found.gains.values()) == {0.0}
-        assert (found.max_value, found.min_value) == (pytest.approx(found.discounts.sum() * first, abs=1e-5), 0)
+        assert (found.max_value, found.discounts.sum() * found.gain_limits[0]) == (
+            pytest.approx(found.discounts.sum() * first, abs=1e-5),
+            0,
+        )
         assert found.gain_range == pytest.approx(first, abs=1e-5)  # what could have been, and was not seen
 
 
@@ -174,9 +181,9 @@ def test_a_table_of_gains_in_which_the_seen_labels_are_worth_nothing() -> None:
 
 def test_gains_below_0_bound_the_measure_from_below() -> None:
     found = linearise(parse("CG(gains={1:-2,2:1})@3"), np.array([1, 2]), depth=3)
-    assert (found.min_value, found.max_value, found.gain_range) == (-6, 3, 3)
+    assert (found.discounts.sum() * found.gain_limits[0], found.max_value, found.gain_range) == (-6, 3, 3)
     only = linearise(parse("CG(gains={1:-2})@3"), np.array([1]), depth=3)
-    assert (only.min_value, only.max_value, only.gain_range) == (-6, 0, 2)
+    assert (only.discounts.sum() * only.gain_limits[0], only.max_value, only.gain_range) == (-6, 0, 2)
 
 
 def test_no_other_measure_is_taken_for_a_sum() -> None:

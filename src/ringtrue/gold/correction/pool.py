@@ -164,11 +164,6 @@ class LinearMeasure:
         return float(self.discounts.sum()) * self.gain_limits[1]
 
     @property
-    def min_value(self) -> float:
-        """What a list is worth that has the worst label at every rank, or nothing at all."""
-        return float(self.discounts.sum()) * self.gain_limits[0]
-
-    @property
     def gain_limits(self) -> tuple[float, float]:
         """The least and the greatest gain of a document that nobody judged."""
         gains = (0.0, self.reference_gain, *self.gains.values())
