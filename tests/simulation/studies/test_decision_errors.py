@@ -35,10 +35,10 @@ def test_the_difference_estimator_keeps_its_level_also_if_the_judge_favours_one(
         ("favours one", "difference", "DCG@10"),
         ("favours one", "difference, random draw", "P@10"),
     )
-    found = [false_alarms(*one, seed=seed, replications=800) for seed, one in enumerate(settings)]
-    # Each of 800 experiments and all 2,400 together: three standard errors either way.
-    assert all(0.027 <= share <= 0.073 for share in found), found
-    assert 0.0365 <= np.mean(found) <= 0.0635
+    found = [false_alarms(*one, seed=seed, replications=400) for seed, one in enumerate(settings)]
+    # Each of 400 experiments and all 1,200 together: three standard errors either way.
+    assert all(0.017 <= share <= 0.083 for share in found), found
+    assert 0.031 <= np.mean(found) <= 0.069
 
 
 @pytest.mark.simulation
