@@ -81,7 +81,9 @@ def test_one_more_answer_never_takes_the_code_away(counts: list[int], answered: 
 
 
 def test_an_open_task_tells_nothing_of_traps_and_time() -> None:
-    assert find_mendable_shortfalls(work(19, traps=TrapCount(5, 0)), STRICT) == (Shortfall("answered", 19, 20),)
+    missing = find_shortfalls(work(19, traps=TrapCount(5, 0)), STRICT)
+    assert [shortfall.kind for shortfall in missing] == ["answered", "traps", "time"]
+    assert find_mendable_shortfalls(missing) == (Shortfall("answered", 19, 20),)
 
 
 def come(store: Store, where: Project, link: str | None = None, *, now: float = NOW, **terms: Any) -> tuple[int, str]:

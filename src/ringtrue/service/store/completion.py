@@ -21,6 +21,8 @@ from ringtrue.service.store.projects import parse_settings
 from ringtrue.service.store.tasks import TrapCount, get_task_state, passes_traps
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from sqlalchemy import Connection
 
     from ringtrue.service.store.records import Settings, TaskState
@@ -103,8 +105,8 @@ class Shortfall(NamedTuple):
 class Completion:
     """What a crowd worker is told at the end of a task: `kind` is None where no code is earned.
 
-    `code` is None where the link has none. `to_grant` says that the code still has to be written down before it is
-    shown, by `settle_completion`.
+    `code` is None where the link has none. `offers_partial` says that the link has a code for a part of the work, and
+    that there is a part. With `to_grant` the code has to be written down before it is shown, by `settle_completion`.
     """
 
     kind: CompletionKind | None = None
@@ -112,6 +114,7 @@ class Completion:
     missing: tuple[Shortfall, ...] = ()
     questions: int = 0
     has_worked: bool = False
+    offers_partial: bool = False
     from_prolific: bool = False
     task: int | None = None
     to_grant: bool = False
@@ -178,9 +181,9 @@ def load_task_work(connection: Connection, task: int) -> tuple[TaskWork, Setting
     return work, parse_settings(task_row.settings)
 
 
-def find_mendable_shortfalls(work: TaskWork, settings: Settings) -> tuple[Shortfall, ...]:
+def find_mendable_shortfalls(missing: Iterable[Shortfall]) -> tuple[Shortfall, ...]:
     """What a worker can still mend in an open task; nothing about traps, which whoever tries could learn by it."""
-    return tuple(shortfall for shortfall in find_shortfalls(work, settings) if shortfall.kind in ("answered", "unsure"))
+    return tuple(shortfall for shortfall in missing if shortfall.kind in ("answered", "unsure"))
 
 
 def assess_completion(connection: Connection, project: int, account: int, task: int | None = None) -> Completion | None:
@@ -207,15 +210,21 @@ def assess_completion(connection: Connection, project: int, account: int, task: 
         return replace(nothing, kind="full", code=full_code.code, task=task)
     work, settings = load_task_work(connection, task)
     missing = find_shortfalls(work, settings)
-    has_worked = work.answered + work.unsure > 0
-    assessed = replace(nothing, missing=missing, questions=work.questions, has_worked=has_worked, task=task)
+    assessed = replace(
+        nothing,
+        missing=missing,
+        questions=work.questions,
+        has_worked=work.answered + work.unsure > 0,
+        offers_partial=work.answered > 0 and last_visit.partial_code is not None,
+        task=task,
+    )
     partial_code = task_code or link_code
     is_for_this_link = partial_code is link_code and (task_row.closed or 0) >= last_visit.since
     if is_for_this_link and not missing:
         return replace(assessed, kind="full", code=last_visit.code, to_grant=last_visit.code is not None)
     if partial_code is not None:
         return replace(assessed, kind="partial", code=partial_code.code)
-    if is_for_this_link and work.answered and last_visit.partial_code:
+    if is_for_this_link and assessed.offers_partial:
         return replace(assessed, kind="partial", code=last_visit.partial_code, to_grant=True)
     return assessed
 

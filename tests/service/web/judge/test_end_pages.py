@@ -124,6 +124,7 @@ def test_skipped_questions_are_answered_after_all_and_earn_the_code(come: Callab
     worker = come()
     page = answer_all(worker, "answer", "skip", "answer", "skip")
     assert "You answered 2 of 4 questions; the completion code needs 4." in page.text
+    assert "Go back and answer the rest, or return your submission on the platform." in page.text
     page = follow(worker, worker.send("/p/news/reopen"))
     assert "These questions are open again." in page.text
     assert heading(answer_all(worker, "answer", "answer")) == "All 4 answered"
@@ -142,7 +143,7 @@ def test_too_many_cannot_tell_are_opened_again_too(come: Callable[..., Any]) -> 
 def test_a_named_judge_goes_back_to_skipped_questions_and_hears_of_no_code(judge: Any, asked: Project) -> None:
     judge.get("/p/news/judge?begin=1")
     page = answer_all(judge, "skip", "unsure", "unsure", "unsure").text
-    assert "Answer the 1 question" in page
+    assert "Go back and answer" in page
     assert "completion code" not in page
     follow(judge, judge.send("/p/news/reopen"))
     assert heading(answer_all(judge, "answer")) == "All 4 answered"

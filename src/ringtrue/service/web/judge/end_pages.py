@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ringtrue.formatting.phrases import format_count
+from ringtrue.service.store.completion import find_mendable_shortfalls
 from ringtrue.service.web.responses import render
 
 if TYPE_CHECKING:
@@ -30,6 +31,9 @@ NOTHING_LEFT_FOR_CROWD = ("Everything is judged, or in the hands of others. Than
 NOTHING_ANSWERED = (
     "There is no completion code, as you have answered nothing here: return your submission on the platform."
 )
+HAND_IN = "Hand them in when you are content with them; after that they stay as they are."
+GO_BACK_OR_RETURN = "Go back and answer the rest, or return your submission on the platform."
+GO_BACK_OR_PARTIAL = "Go back and answer the rest, or hand in what there is for the code for part of the work."
 NO_CODE = "There is no completion code for this: return your submission on the platform."
 REPORT_FINISHED = "Go back to the page that brought you here, and say there that you are finished."
 QUALITY_NOT_MET = "Your work did not meet the quality requirements of this project."
@@ -58,9 +62,13 @@ def describe_shortfalls(missing: Iterable[Shortfall], questions: int) -> list[st
 
 
 def all_answered_page(
-    request: Request, screen: JudgeScreen, message: str | None, *, skipped: int, missing: Iterable[Shortfall]
+    request: Request, screen: JudgeScreen, completion: Completion | None, message: str | None, *, skipped: int
 ) -> Response:
     """No question of a task is open: it can be handed in, or what was skipped be answered after all."""
+    sentences = [HAND_IN]
+    if completion is not None and (missing := find_mendable_shortfalls(completion.missing)):
+        what_next = GO_BACK_OR_PARTIAL if completion.offers_partial else GO_BACK_OR_RETURN
+        sentences = [*describe_shortfalls(missing, completion.questions), what_next]
     return render(
         request,
         "task_done.html",
@@ -68,8 +76,8 @@ def all_answered_page(
         state=screen.state,
         message=message,
         skipped=skipped,
-        skipped_words=format_count(skipped, "question"),
-        missing=describe_shortfalls(missing, screen.state.size),
+        sentences=sentences,
+        reopen=skipped > 0 or sentences != [HAND_IN],
     )
 
 

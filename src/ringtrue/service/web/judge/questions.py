@@ -17,9 +17,7 @@ from ringtrue.errors import ConflictError, LateError, NotFoundError, Unavailable
 from ringtrue.service.store.answers import record_answer, reopen_questions, undo_last_answer
 from ringtrue.service.store.completion import (
     Completion,
-    Shortfall,
     assess_completion,
-    find_mendable_shortfalls,
     hand_in_task,
     load_task_work,
     settle_completion,
@@ -110,8 +108,8 @@ async def judge(request: Request, access: SessionJudge) -> Response:
     if screen.state.closed is not None:
         return time_over_page(request, screen, await _settle(access, screen.state.id), message)
     if screen.question is None:
-        skipped, missing = await access.read(lambda c, context: _load_unanswered(c, context, screen.state.id))
-        return all_answered_page(request, screen, message, skipped=skipped, missing=missing)
+        skipped, completion = await access.read(lambda c, context: _load_unanswered(c, context, screen.state.id))
+        return all_answered_page(request, screen, completion, message, skipped=skipped)
     return render(request, "judge.html", **screen_variables(screen), message=message)
 
 
@@ -183,8 +181,9 @@ async def reopen(request: Request, access: SessionJudge) -> Response:
 
     def work(connection: Connection, context: RequestContext) -> int:
         load_task(connection, context, task)
-        _, missing = _load_unanswered(connection, context, task)
-        states = ("skipped", "unsure") if any(shortfall.kind == "unsure" for shortfall in missing) else ("skipped",)
+        _, completion = _load_unanswered(connection, context, task)
+        missing = {shortfall.kind for shortfall in completion.missing} if completion is not None else set()
+        states = ("skipped", "unsure") if "unsure" in missing else ("skipped",)
         return reopen_questions(connection, context.person.id, task, *states, now=context.now)
 
     try:
@@ -321,11 +320,10 @@ def _end_task(connection: Connection, context: RequestContext, task: int) -> Jud
     return JudgeScreen(context=context, state=load_task(connection, context, task))
 
 
-def _load_unanswered(connection: Connection, context: RequestContext, task: int) -> tuple[int, tuple[Shortfall, ...]]:
-    """How many questions of a task were skipped, and what is missing of it for a crowd worker's code."""
-    work, settings = load_task_work(connection, task)
-    is_for_code = assess_completion(connection, context.project.id, context.person.id, task) is not None
-    return work.skipped, find_mendable_shortfalls(work, settings) if is_for_code else ()
+def _load_unanswered(connection: Connection, context: RequestContext, task: int) -> tuple[int, Completion | None]:
+    """How many questions of a task were skipped, and how far a crowd worker is from the code."""
+    work, _ = load_task_work(connection, task)
+    return work.skipped, assess_completion(connection, context.project.id, context.person.id, task)
 
 
 async def _stale_answer_page(request: Request, access: JudgeAccess, assignment: int, form: dict[str, str]) -> Response:

@@ -47,7 +47,7 @@ OUTCOME_NAMES = {"handed_in": "handed in", "expired": "ran out of time", "set_as
 MAX_LINKS, MAX_NOTE_LENGTH, MAX_CODE_LENGTH = 50, 100, 60
 OWNER_LINK_DAYS = 7
 CODE_COLUMNS = ("judge", "worker", "code", "kind", "task", "time")
-CROWD_FLAGS = ("own_codes", "id_required", "one_account")
+CROWD_FLAGS = {"own_codes": "own codes", "id_required": "id required", "one_account": "one account"}
 INITIAL_VALUES = {"role": "judge", "days": "14", "crowd_days": "30"}
 INITIAL_BOXES = {"id_required": "on", "one_account": "on"}
 
@@ -91,6 +91,7 @@ async def _render_people_page(
         roles=ROLE_NAMES,
         once=new_form_nonce(),
         outcomes=OUTCOME_NAMES,
+        crowd_flags=CROWD_FLAGS,
         mine=context.person.roles.get(project, frozenset()),
         **await context.read(load),
     )
