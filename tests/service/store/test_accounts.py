@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from ringtrue.errors import ConflictError, LateError, NotFoundError, UsageError
+from ringtrue.errors import ConflictError, ForbiddenError, LateError, NotFoundError, UsageError
 from ringtrue.service.store import Store
 from ringtrue.service.store.accounts import (
     add_member,
@@ -213,3 +213,69 @@ def test_who_erases_their_own_account_is_not_named(store: Store) -> None:
     ann = made(store, "Ann")
     store.write(lambda c: erase_account(c, ann, NOW, by=ann))
     assert [one.handle for one in store.write(load_audit_entries)] == [None]
+
+
+def crowd_worker(store: Store, where: Project) -> int:
+    secret = store.write(lambda c: invite(c, role="judge", kind="crowd", project=where.id, now=NOW))
+    return store.write(lambda c: accept_invitation(c, secret, worker="prolific:a", now=NOW))
+
+
+def test_nothing_gives_a_crowd_account_more_than_judging(store: Store) -> None:
+    small, other = project(store), another_project(store)
+    worker = crowd_worker(store, small)
+    reset = store.write(lambda c: invite(c, role="reset", account=worker, now=NOW))
+    refused: list[Any] = [
+        lambda c: set_owner(c, worker, True, now=NOW),
+        lambda c: set_password(c, worker, "hash", now=NOW),
+        lambda c: accept_invitation(c, reset, password="hash", now=NOW),
+        lambda c: add_member(c, small.id, worker, "viewer", NOW),
+        lambda c: add_member(c, small.id, worker, "gold", NOW),
+        lambda c: add_member(c, other.id, worker, "judge", NOW),
+        lambda c: create_account(c, kind="crowd", owner=True, now=NOW),
+        lambda c: create_account(c, kind="crowd", password_hash="hash", now=NOW),
+    ]
+    for give in refused:
+        with pytest.raises(ForbiddenError, match="this is a crowd account"):
+            store.write(give)
+    with pytest.raises(ForbiddenError, match="crowd accounts have no tokens"):
+        store.write(lambda c: issue_token(c, worker, name="x", scopes=["judge"], now=NOW, days=1))
+    person = store.write(lambda c: get_person(c, worker))
+    assert (person.owner, person.roles) == (False, {small.id: {"judge"}})
+    assert rows(store, "SELECT password FROM account") == [(None,)]
+
+
+def test_a_worker_who_was_removed_judges_again_where_they_came_by_the_link(store: Store) -> None:
+    small = project(store)
+    worker = crowd_worker(store, small)
+    store.write(lambda c: remove_member(c, small.id, worker, now=NOW))
+    store.write(lambda c: add_member(c, small.id, worker, "judge", NOW))
+    assert store.write(lambda c: get_person(c, worker)).roles == {small.id: {"judge"}}
+
+
+def test_a_crowd_account_that_an_earlier_version_raised_only_judges_and_is_seen(store: Store) -> None:
+    small = project(store)
+    olga, worker = made(store, "Olga", owner=True, password_hash="x"), crowd_worker(store, small)
+    token = store.write(lambda c: issue_token(c, olga, name="x", scopes=["read"], now=NOW, days=1))
+    login, _ = store.write(lambda c: log_in(c, worker, now=NOW, hours=1))
+
+    def raise_account(connection: Any) -> None:
+        for statement in (
+            f"UPDATE account SET owner = TRUE WHERE id = {worker}",
+            f"UPDATE token SET account = {worker}",
+            f"INSERT INTO member (project, account, role, created) VALUES ({small.id}, {worker}, 'viewer', 0)",
+        ):
+            connection.exec_driver_sql(statement)
+
+    assert not [one.handle for one in store.write(load_accounts) if one.is_raised_crowd]
+    store.write(raise_account)
+    session = store.write(lambda c: authenticate_login(c, login, NOW))
+    assert session is not None
+    assert (session[0].owner, session[0].roles) == (False, {small.id: {"judge"}})
+    assert store.write(lambda c: authenticate_token(c, token, NOW)) is None
+    for listed in (store.write(load_accounts), store.write(lambda c: load_accounts(c, small.id))):
+        assert [one.handle for one in listed if one.is_raised_crowd] == ["worker-2"]
+    with pytest.raises(ConflictError, match="only owner"):  # the other one counts for nothing
+        store.write(lambda c: set_owner(c, olga, False, now=NOW))
+    store.write(lambda c: set_owner(c, worker, False, now=NOW))
+    store.write(lambda c: remove_member(c, small.id, worker, now=NOW))
+    assert not [one.handle for one in store.write(load_accounts) if one.is_raised_crowd]

@@ -166,7 +166,7 @@ def test_a_task_is_handed_in_when_all_is_answered_and_twice_is_once(store: Store
         store.write(lambda c: submit_task(c, ann, task.id, now=NOW + 3))
     done = finish(store, task, ann)
     assert done.outcome == "handed_in"
-    assert store.write(lambda c: submit_task(c, ann, task.id, now=NOW + 99, code="LATER")) == done
+    assert store.write(lambda c: submit_task(c, ann, task.id, now=NOW + 99)) == done
 
 
 @pytest.mark.parametrize(

@@ -60,6 +60,8 @@ def full(store: Store) -> Store:
         link = {"project": where.id, "role": "judge", "kind": "crowd", "hash": "h", "left": 5, "created": NOW}
         at = connection.execute(insert(schema.invitation).values(link).returning(schema.invitation.c.id)).scalar_one()
         connection.execute(insert(schema.visit).values(invitation=at, account=ann, worker="W", time=0.1 + 0.2))
+        code = {"kind": "full", "code": "C1", "task": task.id, "time": NOW}
+        connection.execute(insert(schema.completion).values(invitation=at, account=ann, **code))
         connection.execute(insert(schema.member).values(project=where.id, account=ann, role="judge", created=NOW))
         connection.execute(insert(schema.token).values(account=ann, name="t", hash="x", scopes="read", created=NOW))
         connection.execute(insert(schema.audit).values(time=NOW, account=ann, project=where.id, action="made"))
@@ -189,7 +191,7 @@ FAULTS: dict[str, tuple[Change, str]] = {
     "a file too many": (lambda files, _: files.update({"more.txt": b""}), "not those that its manifest"),
     "a table is not named": (
         lambda files, manifest: [part.pop("item.jsonl") for part in (files, manifest["parts"])],
-        "not those that its manifest",
+        "it has no table item",
     ),
     "another size": (lambda files, _: files.update({"item.jsonl": b"{}\n"}), "another size"),
     "another content": (

@@ -5,16 +5,16 @@ from typing import Any
 
 import pytest
 
-from ringtrue.errors import LateError, NotFoundError, UsageError
+from ringtrue.errors import ForbiddenError, LateError, NotFoundError, UsageError
 from ringtrue.service.store import Store
 from ringtrue.service.store.accounts import create_account, find_password_hash, get_person, has_owner
 from ringtrue.service.store.audit_log import load_audit_entries
 from ringtrue.service.store.invitations import (
     accept_invitation,
-    find_completion_code,
     invite,
     invite_first_owner,
     load_invitations,
+    require_admission,
     require_valid_invitation,
     revoke_invitation,
 )
@@ -142,6 +142,92 @@ def test_a_worker_is_not_taken_for_whoever_used_the_browser_before(store: Store)
     assert accept(store, secret, worker="prolific:b", account=first) != first
 
 
+@pytest.mark.parametrize("role", ["owner", "judge", "gold", "viewer"])
+def test_a_named_link_is_not_accepted_by_a_crowd_account(store: Store, role: str) -> None:
+    small = project(store)
+    worker = accept(store, link(store, project=small.id, kind="crowd"), worker="prolific:a")
+    secret = link(store, role=role, project=None if role == "owner" else small.id)
+    with pytest.raises(ForbiddenError, match="this is a crowd account"):
+        accept(store, secret, account=worker)
+    person = store.write(lambda c: get_person(c, worker))
+    assert (person.owner, person.roles) == (False, {small.id: {"judge"}})
+    assert accept(store, secret, name="Ann", password="hash") != worker
+
+
+@pytest.mark.parametrize("raise_account", [
+    "UPDATE account SET owner = TRUE",
+    "UPDATE account SET password = 'hash'",
+    "UPDATE account SET kind = 'named'",
+    "UPDATE member SET role = 'viewer'",
+])  # fmt: skip
+def test_a_crowd_link_does_not_open_an_account_that_an_earlier_version_raised(store: Store, raise_account: str) -> None:
+    secret = link(store, project=project(store).id, kind="crowd", uses=None)
+    worker = accept(store, secret, worker="prolific:a")
+    store.write(lambda c: c.exec_driver_sql(raise_account))
+    for given in ({"worker": "prolific:a"}, {"worker": "prolific:a", "account": worker}):
+        with pytest.raises(ForbiddenError, match="rights that no crowd account may have"):
+            accept(store, secret, **given)
+
+
+def test_who_is_logged_in_with_a_name_gets_a_crowd_account_beside_it(store: Store) -> None:
+    secret = link(store, project=project(store).id, kind="crowd", uses=None)
+    ann = store.write(lambda c: create_account(c, kind="named", name="Ann", now=NOW))
+    assert accept(store, secret, account=ann) != ann
+    assert store.write(lambda c: get_person(c, ann)).roles == {}
+
+
+def test_a_link_that_asks_for_an_id_makes_no_account_without(store: Store) -> None:
+    secret = link(store, project=project(store).id, kind="crowd", uses=None, id_required=True)
+    invitation = store.write(lambda c: require_valid_invitation(c, secret, NOW))
+    for refused in (
+        lambda c: accept_invitation(c, secret, now=NOW),
+        lambda c: require_admission(c, invitation, account=None, worker=None),
+    ):
+        with pytest.raises(ForbiddenError, match="PROLIFIC_PID or workerId"):
+            store.write(refused)
+    assert rows(store, "SELECT COUNT(*) FROM account") == [(0,)]
+
+
+@pytest.mark.parametrize("seen_by", ["account", "browser"])
+def test_one_person_has_one_account_in_either_order(store: Store, seen_by: str) -> None:
+    secret = link(store, project=project(store).id, kind="crowd", uses=None, one_account=True)
+    ids = ("prolific:a", "prolific:b")
+    for browser, (first, second) in enumerate((ids, ids[::-1]), start=1):
+        own = accept(store, secret, worker=first, browser=str(browser))
+        known: dict[str, Any] = {"account": own} if seen_by == "account" else {"browser": str(browser)}
+        with pytest.raises(ForbiddenError, match="under another id of the platform"):
+            accept(store, secret, worker=second, **known)
+        assert accept(store, secret, worker=first, **known) == own
+    assert rows(store, "SELECT COUNT(*) FROM account") == [(2,)]
+
+
+def test_who_came_without_an_id_keeps_the_account_when_the_platform_names_them(store: Store) -> None:
+    secret = link(store, project=project(store).id, kind="crowd", uses=None, one_account=True)
+    nameless = accept(store, secret)
+    assert accept(store, secret, worker="prolific:a", account=nameless) == nameless
+    assert accept(store, secret, worker="prolific:a") == nameless
+    with pytest.raises(ForbiddenError, match="under another id"):
+        accept(store, secret, worker="prolific:b", account=nameless)
+
+
+@pytest.mark.contract
+def test_two_ids_at_once_in_one_browser_make_one_account(store: Store) -> None:
+    secret = link(store, project=project(store).id, kind="crowd", uses=None, one_account=True)
+
+    def come(number: int) -> int | None:
+        try:
+            with store.transaction() as connection:
+                return accept_invitation(connection, secret, worker=f"mturk:{number % 2}", browser="cookie", now=NOW)
+        except ForbiddenError:
+            return None
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(come, range(16)))
+    assert found.count(None) == 8
+    assert len(set(found)) == 2
+    assert rows(store, "SELECT COUNT(*) FROM account") == [(1,)]
+
+
 def test_an_erased_worker_comes_back_as_somebody_new(store: Store) -> None:
     from ringtrue.service.store.accounts import erase_account
 
@@ -149,17 +235,6 @@ def test_an_erased_worker_comes_back_as_somebody_new(store: Store) -> None:
     first = accept(store, secret, worker="prolific:a")
     store.write(lambda c: erase_account(c, first, NOW))
     assert accept(store, secret, worker="prolific:a") != first
-
-
-def test_the_completion_code_is_that_of_the_link_by_which_a_worker_came_last(store: Store) -> None:
-    small = project(store)
-    first = link(store, project=small.id, kind="crowd", code="C1")
-    second = link(store, project=small.id, kind="crowd", code="C2")
-    account = accept(store, first, worker="prolific:a")
-    assert store.write(lambda c: find_completion_code(c, small.id, account)) == "C1"
-    accept(store, second, worker="prolific:a")
-    assert store.write(lambda c: find_completion_code(c, small.id, account)) == "C2"
-    assert store.write(lambda c: find_completion_code(c, small.id, 99)) is None
 
 
 def test_the_first_owner_comes_by_a_link_that_works_once(store: Store) -> None:
@@ -223,6 +298,9 @@ def test_links_that_make_no_sense_are_refused(store: Store) -> None:
         ({"role": "owner", "project": 1}, "belong to none"),
         ({"role": "reset"}, "for one account"),
         ({"role": "viewer", "project": 1, "kind": "crowd"}, "a crowd link is for judges"),
+        ({"project": 1, "id_required": True}, "belong to crowd links"),
+        ({"project": 1, "kind": "crowd", "partial_code": "HALF"}, "need a completion code"),
+        ({"project": 1, "kind": "crowd", "code": "C1", "partial_code": "C1"}, "nobody could tell part of the work"),
         ({"project": 1, "uses": 0}, "uses above 0"),
         ({"project": 1, "days": -1}, "days above 0"),
     ]

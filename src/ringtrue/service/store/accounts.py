@@ -7,22 +7,21 @@ from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, get_args
 
 from sqlalchemy import case, delete, exists, func, select, update
 
-from ringtrue.errors import ConflictError, NotFoundError, UsageError
+from ringtrue.errors import ConflictError, ForbiddenError, NotFoundError, UsageError
 from ringtrue.service.store import schema
 from ringtrue.service.store.audit_log import record_action
 from ringtrue.service.store.connections import insert_if_absent
 from ringtrue.service.store.projects import slugify
-from ringtrue.service.store.records import Person, Role
-from ringtrue.service.store.sessions import PERSON, ROLES, hash_attempt, person_from_rows
+from ringtrue.service.store.records import AccountKind, Person, Role
+from ringtrue.service.store.sessions import PERSON, ROLES, hash_attempt, is_crowd_account, person_from_rows
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-AccountKind: TypeAlias = Literal["named", "crowd", "imported"]
 MAX_NAME_LENGTH = 200
 HANDLE = re.compile(r"[a-z0-9][a-z0-9._-]{0,62}")
 RESERVED = re.compile(r"(worker|erased)-\d+")
@@ -41,6 +40,11 @@ class Account:
     erased: float | None
     has_password: bool
     roles: tuple[str, ...]
+
+    @property
+    def is_raised_crowd(self) -> bool:
+        """Whether a crowd account was given more than judging, as earlier versions did: it is let in no more."""
+        return self.kind == "crowd" and (self.owner or self.has_password or not set(self.roles) <= {"judge"})
 
 
 def create_account(
@@ -61,6 +65,8 @@ def create_account(
     name = (name or "").strip() or None
     if name is not None and len(name) > MAX_NAME_LENGTH:
         raise UsageError(f"a name has at most {MAX_NAME_LENGTH} characters, found {len(name)}")
+    if kind == "crowd" and (owner or password_hash is not None):
+        raise _crowd_account_error()
     columns = {"name": name, "password": password_hash, "kind": kind, "owner": owner, "created": now}
     candidates: Iterator[str]
     if kind == "crowd" and handle is None:
@@ -107,6 +113,7 @@ def find_password_hash(connection: Connection, handle: str) -> tuple[int, str] |
 
 def set_password(connection: Connection, account: int, password_hash: str, *, now: float) -> None:
     """Keep the hash of a new password; whatever opened the account before is useless: visits, tokens, reset links."""
+    require_not_crowd(connection, account)
     _update_active_account(connection, account, password=password_hash)
     connection.execute(delete(schema.login).where(schema.login.c.account == account))
     token, link = schema.token, schema.invitation
@@ -118,7 +125,8 @@ def set_password(connection: Connection, account: int, password_hash: str, *, no
 def has_owner(connection: Connection) -> bool:
     """Whether anybody can manage this server."""
     account = schema.account
-    statement = select(account.c.id).where(account.c.owner, account.c.erased.is_(None), account.c.password.is_not(None))
+    is_owner = account.c.owner, account.c.erased.is_(None), account.c.kind != "crowd"
+    statement = select(account.c.id).where(*is_owner, account.c.password.is_not(None))
     return connection.execute(statement.limit(1)).first() is not None
 
 
@@ -129,10 +137,25 @@ def set_owner(connection: Connection, account: int, owner: bool, *, now: float, 
     """
     if not owner:
         _require_another_owner(connection, account)
+    else:
+        require_not_crowd(connection, account)
     _update_active_account(connection, account, owner=owner)
     if by is not None:
         action = "make owner" if owner else "unmake owner"
         record_action(connection, action, now=now, account=by, detail={"account": account})
+
+
+def _crowd_account_error() -> ForbiddenError:
+    return ForbiddenError(
+        "this is a crowd account: it judges in the project of its link and cannot be given anything else, for whoever "
+        "has the link and the worker's id can use it; invite the person by a named link, to an account of their own"
+    )
+
+
+def require_not_crowd(connection: Connection, account: int) -> None:
+    """Refuse a crowd account where more than judging is given."""
+    if is_crowd_account(connection, account):
+        raise _crowd_account_error()
 
 
 def _update_active_account(connection: Connection, account: int, **values: object) -> None:
@@ -142,7 +165,8 @@ def _update_active_account(connection: Connection, account: int, **values: objec
 
 
 def _require_another_owner(connection: Connection, account: int) -> None:
-    owners = select(schema.account.c.id).where(schema.account.c.owner, schema.account.c.erased.is_(None))
+    is_owner = schema.account.c.owner, schema.account.c.erased.is_(None), schema.account.c.kind != "crowd"
+    owners = select(schema.account.c.id).where(*is_owner)
     if set(connection.execute(owners.with_for_update()).scalars()) == {account}:
         raise ConflictError("this is the only owner, and nobody could manage the server without; make another first")
 
@@ -150,9 +174,14 @@ def _require_another_owner(connection: Connection, account: int) -> None:
 def add_member(
     connection: Connection, project: int, account: int, role: Role, now: float, *, by: int | None = None
 ) -> None:
-    """Give a role in a project to somebody; who has it already keeps it."""
+    """Give a role in a project to somebody; who has it already keeps it.
+
+    A crowd account judges in the projects whose crowd link it came by, and has no other role.
+    """
     if role not in get_args(Role):
         raise UsageError(f"a role is {', '.join(get_args(Role))}; found '{role}'")
+    if is_crowd_account(connection, account) and not (role == "judge" and _came_by_link(connection, project, account)):
+        raise _crowd_account_error()
     connection.execute(
         insert_if_absent(connection, schema.member, "project", "account", "role").values(
             project=project, account=account, role=role, created=now
@@ -161,6 +190,13 @@ def add_member(
     if by is not None:
         detail = {"account": account, "role": role}
         record_action(connection, "add member", now=now, account=by, project=project, detail=detail)
+
+
+def _came_by_link(connection: Connection, project: int, account: int) -> bool:
+    link, visit = schema.invitation, schema.visit
+    visits = select(visit.c.id).join(link, link.c.id == visit.c.invitation)
+    crowd_visits = visits.where(visit.c.account == account, link.c.project == project, link.c.kind == "crowd")
+    return connection.execute(crowd_visits.limit(1)).first() is not None
 
 
 def remove_member(
@@ -194,9 +230,9 @@ def load_accounts(connection: Connection, project: int | None = None) -> list[Ac
 def erase_account(connection: Connection, account: int, now: float, *, by: int | None = None) -> str:
     """Take away all that is personal about somebody and keep the labels; answers the new handle.
 
-    Name, password, the ids that a crowd platform gave, memberships, logins, tokens and invitations go, also failed
-    attempts to log in and what was noted on links; those that are still open are withdrawn. The handle becomes
-    `erased-17`, in later exports too.
+    Name, password, the ids that a crowd platform gave, completion codes, which it knows too, memberships, logins,
+    tokens and invitations go, also failed attempts to log in and what was noted on links; those that are still open
+    are withdrawn. The handle becomes `erased-17`, in later exports too.
     """
     account_row = connection.execute(select(schema.account).where(schema.account.c.id == account)).first()
     if account_row is None:
@@ -210,8 +246,10 @@ def erase_account(connection: Connection, account: int, now: float, *, by: int |
     for link_id in find_link_notes(connection, account):
         revoked_time = func.coalesce(link.c.revoked, case((link.c.left > 0, now)))
         connection.execute(update(link).where(link.c.id == link_id).values(note=None, revoked=revoked_time))
-    connection.execute(update(visit).where(visit.c.account == account).values(worker=None, parameters=None))
-    for table in (schema.login, schema.token, schema.member, link):
+    forgotten = {"worker": None, "parameters": None, "browser": None}
+    connection.execute(update(visit).where(visit.c.account == account).values(**forgotten))
+    connection.execute(update(schema.task).where(schema.task.c.account == account).values(code=None))
+    for table in (schema.login, schema.token, schema.member, schema.completion, link):
         connection.execute(delete(table).where(table.c.account == account))
     connection.execute(delete(attempt).where(attempt.c.what.startswith(hash_attempt("handle", account_row.handle))))
     erased_columns = {"handle": handle, "name": None, "password": None, "owner": False, "erased": now}

@@ -62,6 +62,7 @@ LEAVE_ITEM = text(f"{LOWER_GIVEN} WHERE id = :item AND wanted IS NOT NULL")
 LAST_ANSWERED = text("""
 SELECT a.id FROM assignment a JOIN judgment j ON j.assignment = a.id AND j.version = a.version
 WHERE a.task = :task AND a.state IN ('done', 'unsure', 'skipped') ORDER BY j.id DESC LIMIT 1""")
+NO_ANSWER = dict.fromkeys(("answer", "reason", "seconds", "away"))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -124,28 +125,49 @@ def record_answers(
 
 def undo_last_answer(connection: Connection, account: int, task: int, *, now: float) -> ShownQuestion:
     """Open the last question again that was answered in this task; the answer stays in the history."""
-    state = get_task_state(connection, task, account)
-    if state.closed is not None or (state.deadline is not None and now > state.deadline):
-        raise LateError("the task has ended, and its answers stay as they are")
+    _require_task_open(connection, account, task, now)
     assignment = connection.execute(LAST_ANSWERED, {"task": task}).scalar()
     if assignment is None:
         raise ConflictError("nothing was answered in this task yet, so there is nothing to undo")
     question = _require_own_question(connection, account, assignment)
     if not _take_or_leave_item(connection, question, "open"):
         raise ConflictError("another judge has taken this item meanwhile; it cannot be opened again")
-    undo: dict[str, Any] = {"assignment": assignment, "version": question.version + 1, "state": "open", "kind": "undo"}
-    nothing = dict.fromkeys(("answer", "reason", "seconds", "away"))
-    _write_answers(connection, [undo | nothing | {"time": now}], question, now)
+    _write_answers(connection, [_make_undo(question, now)], question, now)
     return load_question(connection, assignment, account)
 
 
-def submit_task(connection: Connection, account: int, task: int, *, now: float, code: str | None = None) -> TaskState:
+def reopen_questions(connection: Connection, account: int, task: int, *states: str, now: float) -> int:
+    """Open the questions of a task again that are skipped, or unsure; answers how many.
+
+    Those that other judges have taken meanwhile stay as they are.
+    """
+    _require_task_open(connection, account, task, now)
+    questions = [row for row in connection.execute(LOCK_TASK_QUESTIONS, {"task": task}) if row.state in states]
+    reopened = [question for question in questions if _take_or_leave_item(connection, question, "open")]
+    if reopened:
+        _write_answers(connection, [_make_undo(question, now) for question in reopened], reopened[0], now)
+    return len(reopened)
+
+
+def _require_task_open(connection: Connection, account: int, task: int, now: float) -> None:
+    state = get_task_state(connection, task, account)
+    if state.closed is not None or (state.deadline is not None and now > state.deadline):
+        raise LateError("the task has ended, and its answers stay as they are")
+
+
+def _make_undo(question: Row[*tuple[Any, ...]], now: float) -> dict[str, Any]:
+    """The version that opens a question again."""
+    undo = {"assignment": question.id, "version": question.version + 1, "state": "open", "kind": "undo", "time": now}
+    return undo | NO_ANSWER
+
+
+def submit_task(connection: Connection, account: int, task: int, *, now: float) -> TaskState:
     """Close a task whose questions are all answered; handing it in again changes nothing."""
     state = get_task_state(connection, task, account)
     if state.closed is None:
         if state.open:
             raise ConflictError(f"{format_count(state.open, 'question')} of this task still wait for an answer")
-        close_task(connection, task, "handed_in", now=now, code=code)
+        close_task(connection, task, "handed_in", now=now)
         state = get_task_state(connection, task, account)
     return state
 

@@ -112,6 +112,7 @@ def restore_backup(store: Store, path: Path) -> Manifest:
             with store.transaction() as connection:
                 _require_empty_database(connection)
                 _require_same_migration(connection, manifest, path)
+                _require_every_table(parts, path)
                 for table in _tables_in_order():
                     _restore_table(connection, archive, table, parts, path)
                 _reset_sequences(connection)
@@ -168,9 +169,7 @@ def _read_manifest(archive: zipfile.ZipFile, path: Path) -> tuple[Manifest, dict
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise FormatError(f"{path}: {MANIFEST} is not as ringtrue writes it; {DAMAGED}") from None
     names = [info.filename for info in archive.infolist()]
-    if sorted(names) != sorted([*parts, MANIFEST]) or any(
-        f"{table.name}.jsonl" not in parts for table in _tables_in_order()
-    ):
+    if sorted(names) != sorted([*parts, MANIFEST]):
         raise FormatError(f"{path}: the files in it are not those that its {MANIFEST} names; {DAMAGED}")
     if any(entries[name].file_size != part.bytes for name, part in parts.items()):
         raise FormatError(f"{path}: a file in it has another size than its {MANIFEST} says; {DAMAGED}")
@@ -202,6 +201,12 @@ def _require_same_migration(connection: Connection, manifest: Manifest, path: Pa
             f"{path}: the backup is of migration {manifest.migration}, and this ringtrue has {migration}: restore it "
             f"with ringtrue {manifest.ringtrue}, which wrote it, and open that database with this version"
         )
+
+
+def _require_every_table(parts: Mapping[str, _Part], path: Path) -> None:
+    missing = [table.name for table in _tables_in_order() if f"{table.name}.jsonl" not in parts]
+    if missing:
+        raise FormatError(f"{path}: it has no table {', '.join(missing)}; {DAMAGED}")
 
 
 def _restore_table(

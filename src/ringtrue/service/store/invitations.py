@@ -1,7 +1,8 @@
 """Invitations: links that make somebody an owner, a judge or a viewer, or give a new password; hashed, and revocable.
 
 A named link is for one person, who gets an account of their own. A crowd link is for everybody who has it: each gets
-an account without a name, and a worker whom the platform names gets the same account back.
+an account without a name, and a worker whom the platform names gets the same account back. Such an account judges and
+nothing else: whoever has the link and knows the worker's id can use it.
 """
 
 from __future__ import annotations
@@ -12,15 +13,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, cast, get_args
 
-from sqlalchemy import bindparam, insert, or_, select, update
+from sqlalchemy import exists, insert, or_, select, update
 
-from ringtrue.errors import LateError, NotFoundError, UsageError
+from ringtrue.errors import ForbiddenError, LateError, NotFoundError, UsageError
 from ringtrue.service.store import schema
-from ringtrue.service.store.accounts import add_member, create_account, has_owner, set_owner, set_password
+from ringtrue.service.store.accounts import (
+    add_member,
+    create_account,
+    has_owner,
+    require_not_crowd,
+    set_owner,
+    set_password,
+)
 from ringtrue.service.store.audit_log import record_action
 from ringtrue.service.store.connections import insert_if_absent
 from ringtrue.service.store.records import Role
-from ringtrue.service.store.sessions import hash_secret
+from ringtrue.service.store.sessions import hash_secret, is_crowd_account
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Row
@@ -28,18 +36,6 @@ if TYPE_CHECKING:
 InvitationRole: TypeAlias = Literal["owner", "judge", "gold", "viewer", "reset"]
 InvitationKind: TypeAlias = Literal["named", "crowd"]
 FIRST_OWNER = "first owner"
-WORK_KINDS = ("answer", "unsure", "late")  # work was done for each of these, whether or not it counts
-LAST_CROWD_VISIT = (  # looked up with every task that is handed in
-    select(schema.invitation.c.code, schema.visit.c.parameters)
-    .join(schema.visit, schema.visit.c.invitation == schema.invitation.c.id)
-    .where(
-        schema.visit.c.account == bindparam("account"),
-        schema.invitation.c.project == bindparam("project"),
-        schema.invitation.c.kind == "crowd",
-    )
-    .order_by(schema.visit.c.id.desc())
-    .limit(1)
-)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,19 +53,14 @@ class Invitation:
     created: float
     expires: float | None
     revoked: float | None
+    partial_code: str | None
+    own_codes: bool
+    id_required: bool
+    one_account: bool
 
     def is_open(self, now: float) -> bool:
         """Whether somebody could still come in by it."""
         return self.revoked is None and (self.expires is None or self.expires > now) and self.left != 0
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class CrowdWorker:
-    """Somebody who came by a crowd link: its completion code, who filled it in, and whether there were answers."""
-
-    code: str | None
-    from_prolific: bool
-    has_answered: bool
 
 
 def invite(
@@ -84,10 +75,18 @@ def invite(
     uses: int | None = 1,
     days: float | None = 14,
     code: str | None = None,
+    partial_code: str | None = None,
+    own_codes: bool = False,
+    id_required: bool = False,
+    one_account: bool = False,
     secret: str | None = None,
     by: int | None = None,
 ) -> str:
-    """A new invitation: its secret, told once. `code` is what a crowd worker is shown at the end of a task.
+    """A new invitation: its secret, told once.
+
+    A crowd worker is shown `code` for a task that was done, and `partial_code` for a part of it; with `own_codes`
+    each worker's has an ending of its own. With `id_required`, nobody comes in without an id of the platform; with
+    `one_account`, a browser works under one such id.
 
     A `secret` that was drawn before makes one link however often this is run. `by` is whose deed goes into the record.
     """
@@ -99,6 +98,12 @@ def invite(
         raise UsageError("a link for a new password is for one account, and no other link is")
     if kind == "crowd" and role != "judge":
         raise UsageError(f"a crowd link is for judges, found {role}: everybody who has the link could come in")
+    if kind != "crowd" and (code or partial_code or own_codes or id_required or one_account):
+        raise UsageError("completion codes and platform ids belong to crowd links; a named link has none")
+    if (partial_code or own_codes) and not code:
+        raise UsageError("a partial code, and a code of its own for each worker, need a completion code")
+    if partial_code and partial_code == code:
+        raise UsageError("the partial code is the completion code; nobody could tell part of the work from all of it")
     for limit_name, limit in (("uses", uses), ("days", days)):
         if limit is not None and limit <= 0:
             raise UsageError(f"expected {limit_name} above 0, found {limit:g}")
@@ -114,6 +119,10 @@ def invite(
             note=note,
             left=uses,
             code=code or None,
+            partial_code=partial_code or None,
+            own_codes=own_codes,
+            id_required=id_required,
+            one_account=one_account,
             created=now,
             expires=None if days is None else now + days * 86_400,
         )
@@ -160,11 +169,16 @@ def require_valid_invitation(connection: Connection, secret: str, now: float) ->
     return invitation
 
 
-def require_uses_left(
-    connection: Connection, invitation: Invitation, *, account: int | None, worker: str | None
+def require_admission(
+    connection: Connection,
+    invitation: Invitation,
+    *,
+    account: int | None,
+    worker: str | None,
+    browser: str | None = None,
 ) -> None:
-    """Refuse whoever comes by a crowd link that is used up, unless they came before."""
-    if invitation.left == 0 and _find_returning_account(connection, invitation, account, worker) is None:
+    """Refuse whom a crowd link does not let in, before any account is made: `accept_invitation` asks the same."""
+    if _find_crowd_account(connection, invitation, account, worker, browser) is None and invitation.left == 0:
         raise _used_up_error(invitation)
 
 
@@ -200,12 +214,15 @@ def accept_invitation(
     password: str | None = None,
     worker: str | None = None,
     parameters: Mapping[str, str] | None = None,
+    browser: str | None = None,
 ) -> int:
     """Come in by a link, as the account that is given or as a new one; answers the account.
 
-    `password` is a hash. `worker` is the crowd platform's id of the person; the same one gets the same account back in
-    every crowd link of the project, whoever is logged in, and uses nothing up. Run twice, as after a commit whose
-    answer got lost, it answers the same account; only a crowd worker without id or login gets a second one.
+    `password` is a hash. A named link is not for crowd accounts, and a crowd link for no others: who is logged in
+    with a name gets a crowd account beside it. `worker` is the crowd platform's id of the person; the same one gets the
+    same account back in every crowd link of the project, whoever is logged in, and uses nothing up. `browser` is what
+    tells one browser from another. Run twice, as after a commit whose answer got lost, it answers the same account;
+    only a crowd worker without id or login gets a second one.
     """
     earlier_account = _find_accepted_account(connection, secret, account, password)
     if earlier_account is not None:
@@ -219,11 +236,20 @@ def accept_invitation(
         assert password is not None
         set_password(connection, invitation.account, password, now=now)
         account_id: int | None = invitation.account
-    else:
-        account_id = _find_returning_account(connection, invitation, account, worker, lock_project=True)
+    elif invitation.kind == "crowd":
+        # Two clicks at once, perhaps at two servers, must not make two judges of one worker.
+        project = schema.project
+        connection.execute(
+            select(project.c.id).where(project.c.id == invitation.project).with_for_update(key_share=True)
+        )
+        account_id = _find_crowd_account(connection, invitation, account, worker, browser)
         if account_id is None:
             _use_invitation(connection, invitation)
-            account_id = account if worker is None else None
+    else:
+        if account is not None:
+            require_not_crowd(connection, account)
+        _use_invitation(connection, invitation)
+        account_id = account
     if account_id is None:
         if invitation.kind == "named" and password is None:
             raise UsageError("an account needs a password")
@@ -233,14 +259,15 @@ def accept_invitation(
     if invitation.role == "owner":
         set_owner(connection, account_id, owner=True, now=now)
         _revoke_first_owner(connection, now)
+    visit = {
+        "worker": worker,
+        "parameters": json.dumps(dict(parameters), ensure_ascii=False) if parameters else None,
+        "browser": None if browser is None else hash_secret(browser),
+        "time": now,
+    }
+    connection.execute(insert(schema.visit).values(invitation=invitation.id, account=account_id, **visit))
     if invitation.project is not None:
         add_member(connection, invitation.project, account_id, cast(Role, invitation.role), now)
-    parameters_json = json.dumps(dict(parameters), ensure_ascii=False) if parameters else None
-    connection.execute(
-        insert(schema.visit).values(
-            invitation=invitation.id, account=account_id, worker=worker, parameters=parameters_json, time=now
-        )
-    )
     detail = {"role": invitation.role, "invitation": invitation.id}
     record_action(
         connection, "accept invitation", now=now, account=account_id, project=invitation.project, detail=detail
@@ -270,57 +297,48 @@ def _use_invitation(connection: Connection, invitation: Invitation) -> None:
         raise _used_up_error(invitation)
 
 
-def _find_returning_account(
-    connection: Connection,
-    invitation: Invitation,
-    account: int | None,
-    worker: str | None,
-    *,
-    lock_project: bool = False,
+def _find_crowd_account(
+    connection: Connection, invitation: Invitation, account: int | None, worker: str | None, browser: str | None
 ) -> int | None:
-    """The account that a crowd worker, or whoever is logged in, has in this project already."""
-    if invitation.kind == "named":
-        return None
-    table, visit, project = schema.invitation, schema.visit, schema.project
-    if lock_project:  # two clicks at once, perhaps at two servers, must not make two judges of one worker
-        connection.execute(
-            select(project.c.id).where(project.c.id == invitation.project).with_for_update(key_share=True)
+    """The account that a crowd worker has in this project already; refused where the link does not let them in."""
+    if worker is None and invitation.id_required:
+        raise ForbiddenError(
+            "this link works only from the page of a crowd platform, which adds the worker's id to it (PROLIFIC_PID or "
+            "workerId), and none came along; go back to the platform, and open the study from there"
         )
-    crowd_links = select(table.c.id).where(table.c.project == invitation.project, table.c.kind == "crowd")
-    is_same_person = visit.c.worker == worker if worker is not None else visit.c.account == account
-    earlier_visits = (
-        select(visit.c.account).where(visit.c.invitation.in_(crowd_links), is_same_person).order_by(visit.c.id).limit(1)
-    )
-    return connection.execute(earlier_visits).scalar()
+    link, visit = schema.invitation, schema.visit
+    crowd_links = select(link.c.id).where(link.c.project == invitation.project, link.c.kind == "crowd")
+    visits = select(visit.c.account).where(visit.c.invitation.in_(crowd_links)).order_by(visit.c.id).limit(1)
+    known_account = None
+    if worker is not None:
+        if invitation.one_account:
+            is_same_browser = visit.c.account == account
+            if browser is not None:
+                is_same_browser |= visit.c.browser == hash_secret(browser)
+            if connection.execute(visits.where(is_same_browser, visit.c.worker != worker)).first() is not None:
+                raise ForbiddenError(
+                    "this browser was used here under another id of the platform, and each person has one account; "
+                    "open the study with the id that was used first"
+                )
+        known_account = connection.execute(visits.where(visit.c.worker == worker)).scalar()
+    is_new_id = known_account is None and (worker is None or invitation.one_account)
+    if is_new_id and account is not None and is_crowd_account(connection, account):
+        known_account = connection.execute(visits.where(visit.c.account == account)).scalar()
+    if known_account is not None:
+        _require_plain_crowd_account(connection, known_account)
+    return known_account
 
 
-def find_completion_code(connection: Connection, project: int, account: int) -> str | None:
-    """The code that shows a crowd platform that the work was done: of the link by which somebody came last."""
-    last_visit = _find_last_crowd_visit(connection, project, account)
-    return None if last_visit is None else last_visit.code
-
-
-def find_crowd_worker(connection: Connection, project: int, account: int) -> CrowdWorker | None:
-    """What is known of somebody who came to this project by a crowd link, the last time; None for all others."""
-    last_visit = _find_last_crowd_visit(connection, project, account)
-    if last_visit is None:
-        return None
-    task, assignment, judgment = schema.task, schema.assignment, schema.judgment
-    first_answer = connection.execute(
-        select(judgment.c.id)
-        .join(assignment, assignment.c.id == judgment.c.assignment)
-        .join(task, task.c.id == assignment.c.task)
-        .where(task.c.project == project, task.c.account == account, judgment.c.kind.in_(WORK_KINDS))
-        .limit(1)
-    ).first()
-    parameters = json.loads(last_visit.parameters) if last_visit.parameters else {}
-    return CrowdWorker(
-        code=last_visit.code, from_prolific="PROLIFIC_PID" in parameters, has_answered=first_answer is not None
-    )
-
-
-def _find_last_crowd_visit(connection: Connection, project: int, account: int) -> Row[*tuple[Any, ...]] | None:
-    return connection.execute(LAST_CROWD_VISIT, {"project": project, "account": account}).first()
+def _require_plain_crowd_account(connection: Connection, account: int) -> None:
+    """Let nobody in by a crowd link to an account that may do more than judge: earlier versions made such ones."""
+    person, member = schema.account, schema.member
+    has_other_role = exists().where(member.c.account == person.c.id, member.c.role != "judge")
+    may_do_more = or_(person.c.kind != "crowd", person.c.owner, person.c.password.is_not(None), has_other_role)
+    if connection.execute(select(person.c.id).where(person.c.id == account, may_do_more)).first() is not None:
+        raise ForbiddenError(
+            "this worker's account was given rights that no crowd account may have, so that no link opens it; write to "
+            "whoever runs the study, who finds it under People and can take them away"
+        )
 
 
 def revoke_invitation(

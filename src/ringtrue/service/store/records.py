@@ -11,6 +11,7 @@ from ringtrue.errors import UsageError, did_you_mean
 MAX_ID = 2**63 - 1  # number of anything in the database
 Queue: TypeAlias = Literal["main", "gold"]
 Role: TypeAlias = Literal["judge", "gold", "viewer"]
+AccountKind: TypeAlias = Literal["named", "crowd", "imported"]
 ScaleKind: TypeAlias = Literal["graded", "preference"]
 FailedTraps: TypeAlias = Literal["flag", "set_aside"]
 FLIPPED = {"left": "right", "right": "left"}  # an answer when the two documents change sides
@@ -21,7 +22,10 @@ SETTING_LIMITS = {  # the least and the most; of traps there are fewer than ques
     "traps_needed": (0, 499),
     "minutes": (1, 60 * 24),
     "lease_minutes": (1, 60 * 24 * 30),
+    "completion_seconds": (0, 3600),
 }
+SHARES = ("completion_answered", "completion_unsure")
+TRAP_SETTINGS = ("traps", "traps_needed", "failed_traps", "completion_traps")  # told to owners and viewers alone
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,6 +112,10 @@ class Settings:
     again). `minutes` is the time limit of a task, None without one; a judge who does nothing for `lease_minutes`
     loses the items that are still open to others. `together` keeps the documents of a query side by side.
 
+    A crowd worker earns the completion code when the share `completion_answered` of a task's questions is answered;
+    "can't tell" counts as answered up to the share `completion_unsure`, skipping never. `completion_traps` asks for
+    as many traps right as `traps_needed` says, `completion_seconds` for so many seconds a question, all in all.
+
     Examples:
         >>> Settings(judges=2).task_size
         20
@@ -125,6 +133,10 @@ class Settings:
     html: bool = False
     together: bool = True
     active: bool = False
+    completion_answered: float = 1.0
+    completion_unsure: float = 0.25
+    completion_traps: bool = False
+    completion_seconds: int = 0
 
     def __post_init__(self) -> None:
         limits = SETTING_LIMITS | {"traps": (0, self.task_size - 1), "traps_needed": (0, self.traps)}
@@ -135,6 +147,10 @@ class Settings:
                 raise UsageError(f"{name} should be a whole number from {low} to {high}, found {value!r}")
         if self.minutes is not None and not shortest <= self.minutes <= longest:
             raise UsageError(f"minutes should be from {shortest} to {longest}, or none, found {self.minutes!r}")
+        for name in SHARES:
+            share = getattr(self, name)
+            if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
+                raise UsageError(f"{name} should be a share from 0 to 1, found {share!r}")
         if self.failed_traps not in get_args(FailedTraps):
             raise UsageError(f"failed_traps is flag or set_aside, found {self.failed_traps!r}")
 
@@ -170,6 +186,7 @@ class Person:
     id: int
     handle: str
     name: str | None
+    kind: AccountKind
     owner: bool
     roles: dict[int, frozenset[str]]
 
@@ -222,7 +239,10 @@ class Answer:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskState:
-    """How far a judge is in a task: `open` questions are left of `size`. Traps are counted like the others."""
+    """How far a judge is in a task: `open` questions are left of `size`. Traps are counted like the others.
+
+    It is what the judge may know: a task that was set aside looks as if it counted, handed in or expired.
+    """
 
     id: int
     project: int

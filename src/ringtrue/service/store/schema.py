@@ -3,6 +3,7 @@
     account ─┬─ member ──── project ─┬─ query ────┐
              ├─ login, token         ├─ document ─┴─ item ─┬─ verdict
              ├─ visit ─ invitation ──┤                     │
+             ├─ completion ──┘       │                     │
              └─ task ────────────────┴──── assignment ─────┘
                                               └─ judgment (version 1, 2, …)
 
@@ -54,7 +55,29 @@ ADVISORY_LOCK = 7_404_117  # of PostgreSQL: two servers that start together migr
 # What each step brings, and the SQL that takes a database there from the step before; nothing comes before the first.
 # A step is never edited once it was released: the next change is made in the tables below, and as a new step at the
 # end. The first has no SQL: a new database is made from those tables.
-STEPS: tuple[tuple[str, str], ...] = (("projects, items, tasks, judgments, accounts", ""),)
+STEPS: tuple[tuple[str, str], ...] = (
+    ("projects, items, tasks, judgments, accounts", ""),
+    (
+        "completion codes for each worker, and what a crowd link asks for",
+        """ALTER TABLE invitation ADD COLUMN partial_code TEXT;
+ALTER TABLE invitation ADD COLUMN own_codes BOOLEAN NOT NULL DEFAULT FALSE;
+ALTER TABLE invitation ADD COLUMN id_required BOOLEAN NOT NULL DEFAULT FALSE;
+ALTER TABLE invitation ADD COLUMN one_account BOOLEAN NOT NULL DEFAULT FALSE;
+ALTER TABLE visit ADD COLUMN browser TEXT;
+CREATE INDEX visit_account ON visit (account);
+CREATE TABLE completion (
+  id {key}, invitation BIGINT NOT NULL REFERENCES invitation(id) ON DELETE CASCADE,
+  account BIGINT NOT NULL REFERENCES account(id) ON DELETE CASCADE, kind TEXT NOT NULL, code TEXT NOT NULL,
+  task BIGINT NOT NULL REFERENCES task(id) ON DELETE CASCADE, time DOUBLE PRECISION NOT NULL,
+  UNIQUE (invitation, account));
+INSERT INTO completion (invitation, account, kind, code, task, time)
+  SELECT MAX(v.invitation), t.account, 'full', t.code, MIN(t.id), MIN(t.closed)
+  FROM task t JOIN visit v ON v.account = t.account JOIN invitation i ON i.id = v.invitation
+  WHERE t.closed IS NOT NULL AND i.kind = 'crowd' AND i.project = t.project AND i.code = t.code
+  GROUP BY t.project, t.account, t.code ORDER BY MIN(t.id);
+""",
+    ),
+)
 
 
 def create_tables(connection: Connection) -> None:
@@ -85,8 +108,9 @@ def _count(name: str, *, optional: bool = False) -> Column[int]:
     return Column(name, Integer, nullable=optional)
 
 
-def _flag(name: str) -> Column[bool]:
-    return Column(name, Boolean, nullable=False)
+def _flag(name: str, *, default: str | None = None) -> Column[bool]:
+    """Yes or no; `default` is what rows have that were there before the column."""
+    return Column(name, Boolean, nullable=False, server_default=None if default is None else text(default))
 
 
 def _reference(table: str, name: str | None = None, *, optional: bool = False) -> Column[int]:
@@ -180,7 +204,7 @@ task = _table(
     _text("outcome", optional=True),  # handed_in | expired | set_aside
     _count("traps", optional=True),
     _count("passed", optional=True),
-    _text("code", optional=True),  # the completion code that a crowd worker was shown
+    _text("code", optional=True),  # the completion code that a crowd worker was shown for it
 )
 
 assignment = _table(
@@ -229,6 +253,10 @@ invitation = _table(
     _number("created"),
     _number("expires", optional=True),
     _number("revoked", optional=True),
+    _text("partial_code", optional=True),  # what part of the work earns; this and the rest are of crowd links
+    _flag("own_codes", default="FALSE"),  # each worker gets a code of their own, which begins with the link's
+    _flag("id_required", default="FALSE"),  # nobody comes in without an id of the platform
+    _flag("one_account", default="FALSE"),  # a browser works under one id of the platform
     CheckConstraint('"left" >= 0'),
 )
 
@@ -239,6 +267,19 @@ visit = _table(
     _text("worker", optional=True),  # the crowd platform's id of the person: personal
     _text("parameters", optional=True),  # JSON of what the platform put into the link: personal
     _number("time"),
+    _text("browser", optional=True),  # hash of the cookie that the browser had: personal
+)
+
+# The completion code of a worker: one for each link, which a later task may turn from partial into full.
+completion = _table(
+    "completion",
+    _reference("invitation"),
+    _reference("account"),
+    _text("kind"),  # full | partial
+    _text("code"),
+    _reference("task"),
+    _number("time"),
+    UniqueConstraint("invitation", "account"),
 )
 
 login = _table(
@@ -308,6 +349,7 @@ INDEXES = (
     _index("assignment_item", assignment.c.item, assignment.c.account),
     _index("verdict_item", verdict.c.item),
     _index("visit_worker", visit.c.invitation, visit.c.worker),
+    _index("visit_account", visit.c.account),
     _index("attempt_what", attempt.c.what, attempt.c.time),
 )
 

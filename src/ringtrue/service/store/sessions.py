@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from sqlalchemy import bindparam, delete, func, insert, or_, select, update
 
-from ringtrue.errors import NotFoundError, UsageError, did_you_mean
+from ringtrue.errors import ForbiddenError, NotFoundError, UsageError, did_you_mean
 from ringtrue.service.store import schema
 from ringtrue.service.store.audit_log import record_action
 from ringtrue.service.store.connections import insert_if_absent
@@ -35,7 +35,7 @@ ATTEMPT_WINDOW = 15 * 60.0  # seconds in which attempts are counted
 # lock an owner out; and people of one office share an address.
 ATTEMPT_LIMITS = {"both": 10, "handle": 100, "address": 50}
 
-PERSON = [schema.account.c[name] for name in ("id", "handle", "name", "owner")]
+PERSON = [schema.account.c[name] for name in ("id", "handle", "name", "kind", "owner")]
 ROLES = [schema.member.c.project, schema.member.c.role]
 
 
@@ -54,6 +54,7 @@ TOKEN_BY_HASH = _select_person(schema.token, schema.token.c.scopes).where(
     schema.token.c.revoked.is_(None),
     or_(schema.token.c.expires.is_(None), schema.token.c.expires > bindparam("now")),
     schema.account.c.erased.is_(None),
+    schema.account.c.kind != "crowd",
 )
 
 
@@ -104,7 +105,7 @@ def issue_token(
     secret: str | None = None,
     by: int | None = None,
 ) -> str:
-    """A new key to the API, told once.
+    """A new key to the API, told once; crowd accounts have none.
 
     A `secret` that was drawn before makes one token however often this is run. `by` is whose deed goes into the record.
     """
@@ -118,6 +119,7 @@ def issue_token(
         raise UsageError("a token needs a name that says what it is for")
     if days is not None and days <= 0:
         raise UsageError(f"expected a number of days above 0, found {days:g}")
+    require_token_account(connection, account)
     secret = secret or secrets.token_urlsafe(32)
     token_id = connection.execute(
         insert_if_absent(connection, schema.token, "hash")
@@ -134,6 +136,12 @@ def issue_token(
     if token_id is not None and by is not None:
         record_action(connection, "issue token", now=now, account=by, detail={"scopes": scope_names})
     return secret
+
+
+def require_token_account(connection: Connection, account: int) -> None:
+    """Refuse a crowd account where tokens are asked for."""
+    if is_crowd_account(connection, account):
+        raise ForbiddenError("crowd accounts have no tokens; for a program, an owner makes a judge of its own")
 
 
 def authenticate_token(connection: Connection, secret: str, now: float) -> tuple[Person, frozenset[str]] | None:
@@ -219,19 +227,31 @@ def hash_attempt(kind: str, identifier: str) -> str:
 
 
 def person_from_rows(rows: Sequence[Row[*tuple[Any, ...]]]) -> Person:
-    """Somebody by the rows of an account joined to its memberships; without any, project and role are null."""
+    """Somebody by the rows of an account joined to its memberships; without any, project and role are null.
+
+    A crowd account may judge and nothing else, whatever earlier versions wrote: who knows the link and a worker's id
+    has the account.
+    """
+    account = rows[0]
+    is_crowd = account.kind == "crowd"
     roles: defaultdict[int, set[str]] = defaultdict(set)
     for row in rows:
-        if row.project is not None:
+        if row.project is not None and (row.role == "judge" or not is_crowd):
             roles[row.project].add(row.role)
-    account = rows[0]
     return Person(
         id=account.id,
         handle=account.handle,
         name=account.name,
-        owner=bool(account.owner),
+        kind=account.kind,
+        owner=bool(account.owner) and not is_crowd,
         roles={project: frozenset(names) for project, names in roles.items()},
     )
+
+
+def is_crowd_account(connection: Connection, account: int) -> bool:
+    """Whether an account was made by a crowd link."""
+    kind = select(schema.account.c.kind).where(schema.account.c.id == account)
+    return connection.execute(kind).scalar() == "crowd"
 
 
 def _attempt_keys(handle: str, address: str) -> dict[str, str]:

@@ -38,18 +38,30 @@ LOCK_TASK = (
 )
 COUNT_OPEN = text("SELECT COUNT(*) FROM assignment WHERE task = :task AND state = 'open'")
 CLOSE_TASK = text("""
-UPDATE task SET closed = COALESCE(closed, :now), outcome = :outcome, traps = :traps, passed = :passed,
-  code = COALESCE(code, :code) WHERE id = :task""")
+UPDATE task SET closed = COALESCE(closed, :now), outcome = :outcome, traps = :traps, passed = :passed
+WHERE id = :task""")
 TASK_TRAPS = text("""
 SELECT i.expected, a.flipped, a.state, j.answer FROM assignment a JOIN item i ON i.id = a.item
 LEFT JOIN judgment j ON j.assignment = a.id AND j.version = a.version AND j.kind = 'answer'
 WHERE a.task = :task AND i.queue = 'trap'""")
 QUESTION_COUNT = select(func.count()).where(assignments.c.task == tasks.c.id)
+# A judge is not told that a task was set aside, which would tell of its traps: it was handed in, or it expired.
+UNANSWERED = (
+    select(assignments.c.id)
+    .outerjoin(
+        judgments, and_(judgments.c.assignment == assignments.c.id, judgments.c.version == assignments.c.version)
+    )
+    .where(assignments.c.task == tasks.c.id, func.coalesce(judgments.c.kind, "undo") == "undo")
+)
+TOLD_OUTCOME = case(
+    (tasks.c.outcome != "set_aside", tasks.c.outcome),
+    (tasks.c.outcome.is_(None), None),
+    (UNANSWERED.exists(), "expired"),
+    else_="handed_in",
+)
 TASKS = select(
-    *(
-        tasks.c[name]
-        for name in ("id", "project", "queue", "opened", "leased", "deadline", "closed", "outcome", "code")
-    ),
+    *(tasks.c[name] for name in ("id", "project", "queue", "opened", "leased", "deadline", "closed", "code")),
+    TOLD_OUTCOME.label("outcome"),
     QUESTION_COUNT.scalar_subquery().label("size"),
     QUESTION_COUNT.where(assignments.c.state == "open").scalar_subquery().label("open"),
 ).where(tasks.c.account == bindparam("account"))
@@ -90,11 +102,7 @@ QUESTIONS = (
     .select_from(schema.named_items.join(assignments, assignments.c.item == items.c.id))
     .outerjoin(
         judgments,
-        and_(
-            judgments.c.assignment == assignments.c.id,
-            judgments.c.version == assignments.c.version,
-            assignments.c.state == "done",
-        ),
+        and_(judgments.c.assignment == assignments.c.id, judgments.c.version == assignments.c.version),
     )
     .where(assignments.c.account == bindparam("account"))
 )
@@ -165,7 +173,6 @@ def close_task(
     outcome: Literal["handed_in", "expired", "set_aside"],
     *,
     now: float,
-    code: str | None = None,
 ) -> None:
     """Close a task for good: its open items go to others, and so do all of them where it is set aside.
 
@@ -192,7 +199,6 @@ def close_task(
             "task": task,
             "now": now,
             "outcome": outcome,
-            "code": code,
             "traps": trap_count.seen,
             "passed": trap_count.passed,
         },

@@ -5,10 +5,18 @@ from __future__ import annotations
 import io
 import zipfile
 from collections.abc import Iterator
+from typing import Any
 
+import numpy as np
 import pytest
 
 from ringtrue.service.store import Store
+from ringtrue.service.store.answers import record_answer
+from ringtrue.service.store.completion import hand_in_task
+from ringtrue.service.store.invitations import accept_invitation
+from ringtrue.service.store.projects import get_project_by_name
+from ringtrue.service.store.records import Answer
+from ringtrue.service.store.tasks import get_or_create_task, load_next_question
 from ringtrue.service.web.api.application import make_api
 from ringtrue.service.web.auth.dependencies import list_unguarded_routes
 from service.web.programs import Program, World, world
@@ -182,8 +190,18 @@ def test_a_judge_is_invited_by_a_link_that_is_told_once(owner: Program) -> None:
 def test_a_crowd_is_invited_by_one_link_with_a_code(owner: Program) -> None:
     body = {"kind": "crowd", "uses": 100, "code": "C0FFEE"}
     assert "/join/" in owner.post("/projects/news/invitations", body)["link"]
-    assert owner.get("/projects/news/invitations")[0]["left"] == 100
-    for wrong in ({"code": "C0FFEE"}, {"uses": 2}, {"kind": "crowd", "role": "viewer"}, {"days": 0}):
+    shown = owner.get("/projects/news/invitations")[0]
+    assert (shown["left"], shown["id_required"], shown["one_account"], shown["own_codes"]) == (100, True, True, False)
+    more = body | {"partial_code": "HALF", "own_codes": True, "id_required": False, "one_account": False}
+    owner.post("/projects/news/invitations", more)
+    shown = owner.get("/projects/news/invitations")[0]
+    assert {name: shown[name] for name in ("partial_code", "own_codes", "id_required", "one_account")} == {
+        "partial_code": "HALF", "own_codes": True, "id_required": False, "one_account": False,
+    }  # fmt: skip
+    for wrong in (
+        {"code": "C0FFEE"}, {"uses": 2}, {"kind": "crowd", "role": "viewer"}, {"days": 0}, {"id_required": True},
+        {"kind": "crowd", "partial_code": "HALF"}, {"kind": "crowd", "own_codes": True},
+    ):  # fmt: skip
         assert owner("POST", "/projects/news/invitations", json=wrong).status_code == 422, wrong
 
 
@@ -262,3 +280,53 @@ def test_the_backup_is_one_file(owner: Program) -> None:
     assert owner.get("/audit")[0]["action"] == "back up"
     names = zipfile.ZipFile(io.BytesIO(sent.content)).namelist()
     assert any("judgment" in name for name in names)
+
+
+def crowd_worker(here: World, owner: Program, **terms: Any) -> int:
+    """Somebody who came by a crowd link."""
+    body = {"kind": "crowd", "code": "C1", **terms}
+    secret = owner.post("/projects/news/invitations", body)["link"].rpartition("/")[2]
+    return here.store.write(lambda c: accept_invitation(c, secret, worker="prolific:a", now=here.clock()))
+
+
+def test_nothing_in_the_api_raises_a_crowd_account(here: World, owner: Program) -> None:
+    worker = crowd_worker(here, owner)
+    for role in ("viewer", "gold"):
+        refused = owner("PUT", f"/projects/news/people/{worker}/roles/{role}")
+        assert (refused.status_code, "this is a crowd account" in refused.text) == (403, True)
+    assert owner("PUT", f"/projects/sides/people/{worker}/roles/judge").status_code == 403
+    assert owner("PUT", f"/projects/news/people/{worker}/roles/judge").status_code == 204
+    assert owner("PUT", f"/people/{worker}/owner").status_code == 403
+    assert owner("POST", f"/people/{worker}/reset").status_code == 422
+    (shown,) = [one for one in owner.get("/people") if one["id"] == worker]
+    assert (shown["kind"], shown["owner"], shown["roles"]) == ("crowd", False, ["judge"])
+
+
+def test_a_token_of_a_crowd_account_lets_nobody_in(here: World, owner: Program) -> None:
+    judge = here.judge()
+    worker = crowd_worker(here, owner)
+    here.store.write(
+        lambda c: c.exec_driver_sql(f"UPDATE token SET account = {worker} WHERE account = {judge.account}")
+    )
+    assert judge("GET", "/whoami").status_code == 401
+    assert judge("POST", "/tokens", json={"name": "more", "scopes": ["judge"]}).status_code == 401
+    assert judge("POST", "/projects/news/tasks", json={}).status_code == 401
+
+
+def test_the_owner_looks_up_who_got_which_code(here: World, owner: Program) -> None:
+    worker = crowd_worker(here, owner, own_codes=True)
+
+    def work(connection: Any) -> str | None:
+        project = get_project_by_name(connection, "news")
+        task = get_or_create_task(connection, project, worker, now=here.clock(), rng=np.random.default_rng(1))
+        assert task is not None
+        while (shown := load_next_question(connection, task.id, worker)) is not None:
+            record_answer(connection, worker, shown.assignment, 0, Answer(answer="1"), now=here.clock())
+        return hand_in_task(connection, worker, task.id, now=here.clock()).code
+
+    assert owner.get("/projects/news/completions") == []
+    code = here.store.write(work)
+    (granted,) = owner.get("/projects/news/completions")
+    assert (granted["worker"], granted["kind"], granted["code"]) == ("prolific:a", "full", code)
+    assert here.judge()("GET", "/projects/news/completions").status_code == 403
+    assert here.program("Vera", "read", "manage", role="viewer")("GET", "/projects/news/completions").status_code == 403

@@ -301,3 +301,40 @@ def test_labels_are_taken_back_and_gold_is_withdrawn(owner: Program) -> None:
     assert owner.post(f"/projects/back/files/{file['id']}/take-back")["labels"] == 10
     assert owner.get("/projects/back/progress")["done"] == 0
     assert owner("POST", f"/projects/back/files/{file['id']}/take-back").status_code == 404
+
+
+@pytest.mark.parametrize("scopes", [("judge",), ("read",), ("judge", "read")])
+def test_a_judges_token_reads_no_settings_about_traps(here: World, owner: Program, scopes: tuple[str, ...]) -> None:
+    settings = {"traps": 2, "traps_needed": 2, "failed_traps": "set_aside", "completion_traps": True}
+    owner("PATCH", "/projects/news", json={"settings": settings})
+    judge = here.program("Jan Judge", *scopes, role="judge")
+    for shown in (judge.get("/projects/news"), *judge.get("/projects")):
+        assert {name: shown["settings"][name] for name in settings} == dict.fromkeys(settings)
+        assert shown["settings"]["task_size"] == 4
+    viewer = here.program("Vera Viewer", "read", role="viewer")
+    for reader in (owner, viewer):
+        assert {name: reader.get("/projects/news")["settings"][name] for name in settings} == settings
+    program = here.program("Olga's program", "judge", owner=True)
+    assert program.get("/projects/news")["settings"]["traps"] is None
+
+
+def test_handing_in_does_not_tell_what_the_traps_gave(here: World, owner: Program) -> None:
+    settings = {"traps": 1, "traps_needed": 1, "failed_traps": "set_aside", "judges": 3}
+    owner("PATCH", "/projects/news", json={"settings": settings})
+    owner.post("/projects/news/files", {"traps": {"name": "traps.csv", "text": "query,doc,label\nq1,d9,2\n"}})
+    told = []
+    for name, answer in (("Good", "2"), ("Bad", "0"), ("Whole", "0")):
+        judge = here.judge(name)
+        whole = judge.post("/projects/news/whole-tasks", {})
+        task = whole["task"]["id"]
+        answers = [
+            {"assignment": one["assignment"], "version": one["version"], "answer": answer} for one in whole["questions"]
+        ]
+        sent = judge.post(f"/whole-tasks/{task}", {"answers": answers, "hand_in": name == "Whole"})
+        handed_in = judge.post(f"/tasks/{task}/hand-in")
+        again = judge.get(f"/tasks/{task}/questions/{answers[0]['assignment']}")
+        shown = [handed_in, judge.get(f"/tasks/{task}/next")["task"]]
+        told.append([{**state, "id": 0} for state in shown] + [sent["task"].keys(), again["answer"] is None])
+    assert told[0] == told[1] == told[2]
+    assert told[0][0]["outcome"] == "handed_in"
+    assert sorted(one["outcome"] for one in owner.get("/projects/news/failed-tasks")) == ["set_aside", "set_aside"]

@@ -26,7 +26,10 @@ PUBLISHED = {
     "TokenResponse": "id name scopes created expires revoked",
     "AuditEntryResponse": "time action handle project detail",
     "PersonResponse": "id handle name kind owner created erased roles",
-    "InvitationResponse": "id role kind note left code created expires revoked",
+    "InvitationResponse": (
+        "id role kind note left code created expires revoked partial_code own_codes id_required one_account"
+    ),
+    "CompletionResponse": "account handle worker kind code invitation task time",
     "ProgressResponse": "items wanted done open complete unsure skipped judges",
     "QueryProgressResponse": "query text items wanted done open complete unsure",
     "JudgeProgressResponse": (
@@ -39,7 +42,8 @@ PUBLISHED = {
     "ScaleResponse": "kind labels",
     "SettingsResponse": (
         "judges task_size traps traps_needed failed_traps minutes lease_minutes "
-        "shortcuts highlight html together active"
+        "shortcuts highlight html together active "
+        "completion_answered completion_unsure completion_traps completion_seconds"
     ),
     "ProjectResponse": "name title guidelines scale settings created closed roles",
     "ImportResponse": "new known judges notes",

@@ -229,3 +229,121 @@ def test_a_closed_project_has_no_button_to_begin(
     page = nobody.get(crowd_link)
     assert "This project is closed" in page.text
     assert "Begin" not in page.text
+
+
+@pytest.mark.parametrize("role", ["owner", "viewer", "gold", "judge"])
+def test_a_link_for_somebody_named_is_not_accepted_in_a_crowd_workers_browser(
+    web_store: Store, project: Project, nobody, visit, crowd_link: str, clock, role: Any
+) -> None:
+    join(nobody, crowd_link, "PROLIFIC_PID=5f0c")
+    where = None if role == "owner" else project.id
+    secret = web_store.write(lambda c: invite(c, role=role, project=where, now=clock()))
+    page = nobody.get(f"/welcome/{secret}").text
+    assert "Accept as" not in page
+    assert "worker-1, an account of a crowd link" in page
+    word = nobody.hidden()["word"]
+    refused = nobody.post(f"/welcome/{secret}", {"word": word, "as": "me"})
+    assert (refused.status_code, "This is a crowd account" in refused.text) == (422, True)
+    worker = web_store.write(lambda c: get_person(c, 1))
+    assert (worker.owner, worker.roles) == (False, {project.id: {"judge"}})
+    assert nobody.get("/projects/new").status_code == 403
+    nobody.get(f"/welcome/{secret}")
+    assert nobody.send(f"/welcome/{secret}", name="Ann", **PASSWORD).status_code == 303
+    assert "Ann" in nobody.get("/").text  # the crowd account is logged out
+    assert web_store.write(lambda c: get_person(c, 2)).owner == (role == "owner")
+    thief = visit()  # who knows the crowd link and the worker's id is still a worker
+    join(thief, crowd_link, "PROLIFIC_PID=5f0c")
+    assert "worker-1" in thief.get("/").text
+    assert thief.get("/p/news/people").status_code == 403
+
+
+def test_a_crowd_account_that_was_raised_earlier_is_not_opened_and_the_owner_sees_it(
+    web_store: Store, project: Project, owner, nobody, visit, crowd_link: str
+) -> None:
+    join(nobody, crowd_link, "PROLIFIC_PID=5f0c")
+    web_store.write(lambda c: c.execute(text("UPDATE account SET owner = TRUE WHERE kind = 'crowd'")))
+    web_store.write(lambda c: c.execute(text("UPDATE member SET role = 'viewer'")))
+    assert nobody.get("/projects/new").status_code == 403
+    assert nobody.get("/p/news/quality").status_code == 404
+    page = visit().get(f"{crowd_link}?PROLIFIC_PID=5f0c")
+    assert (page.status_code, "rights that no crowd account may have" in page.text) == (403, True)
+    handle = rows(web_store, "SELECT handle FROM account WHERE kind = 'crowd'")[0][0]
+    for path in ("/p/news/people", "/server/people"):
+        assert f"{handle} came by a crowd link and was given more than judging" in owner.get(path).text
+    number = int(rows(web_store, "SELECT id FROM account WHERE kind = 'crowd'")[0][0])
+    owner.send(f"/people/{number}/owner", owner="no")
+    owner.get("/p/news/people")
+    owner.send(f"/p/news/people/{number}/remove")
+    assert "Begin" in visit().get(f"{crowd_link}?PROLIFIC_PID=5f0c").text
+    assert "was given more than judging" not in owner.get("/p/news/people").text
+
+
+def test_no_page_raises_a_crowd_account_or_gives_it_a_token(
+    web_store: Store, project: Project, owner, nobody, crowd_link: str
+) -> None:
+    join(nobody, crowd_link, "PROLIFIC_PID=5f0c")
+    number = rows(web_store, "SELECT id FROM account WHERE kind = 'crowd'")[0][0]
+    owner.get("/server/people")
+    assert owner.send(f"/people/{number}/owner", owner="yes").status_code == 403
+    assert owner.send(f"/people/{number}/reset").status_code == 422
+    assert "/tokens" not in nobody.get("/").text
+    for answer in (nobody.get("/tokens"), nobody.post("/tokens", nobody_form(nobody))):
+        assert (answer.status_code, "Crowd accounts have no tokens" in answer.text) == (403, True)
+    assert rows(web_store, "SELECT COUNT(*) FROM token") == [(0,)]
+
+
+def test_a_visitor_without_an_id_of_the_platform_is_refused_before_any_account_is_made(
+    web_store: Store, project: Project, nobody, clock
+) -> None:
+    link = strict_link(web_store, project, clock)
+    for more in ("", "?PROLIFIC_PID=", "?STUDY_ID=61", "?workerId=%20"):
+        page = nobody.get(f"{link}{more}")
+        assert (page.status_code, "PROLIFIC_PID or workerId" in page.text, "Begin" in page.text) == (403, True, False)
+    nobody.get(f"{link}?PROLIFIC_PID=5f0c")
+    word = nobody.hidden()["word"]
+    assert nobody.post(link, {"word": word, "STUDY_ID": "61"}).status_code == 403
+    assert rows(web_store, "SELECT COUNT(*) FROM account") == [(0,)]
+    assert nobody.post(link, {"word": word, "PROLIFIC_PID": "5f0c"}).status_code == 303
+
+
+def test_two_ids_in_one_browser_are_refused_also_after_logging_out(
+    web_store: Store, project: Project, nobody, visit, clock
+) -> None:
+    link = strict_link(web_store, project, clock)
+    join(nobody, link, "PROLIFIC_PID=a")
+    for log_out_first in (False, True):
+        if log_out_first:
+            nobody.get("/")
+            nobody.send("/logout")
+        page = nobody.get(f"{link}?PROLIFIC_PID=b")
+        assert (page.status_code, "under another id of the platform" in page.text) == (403, True)
+        nobody.get(f"{link}?PROLIFIC_PID=a")
+        assert nobody.post(link, {"word": nobody.hidden()["word"], "PROLIFIC_PID": "b"}).status_code == 403
+        join(nobody, link, "PROLIFIC_PID=a")
+        assert "worker-1" in nobody.get("/").text
+    join(visit(), link, "PROLIFIC_PID=b")
+    assert rows(web_store, "SELECT COUNT(*) FROM account") == [(2,)]
+
+
+def test_an_owner_who_tries_a_crowd_link_stays_no_judge(web_store: Store, owner, crowd_link: str) -> None:
+    assert "Beginning here makes an account of its own" in owner.get(crowd_link).text
+    owner.send(crowd_link)
+    assert rows(web_store, "SELECT a.kind FROM member m JOIN account a ON a.id = m.account") == [("crowd",)]
+    assert owner.get("/server/people").status_code == 403
+
+
+def strict_link(store: Store, project: Project, clock) -> str:
+    terms: dict[str, Any] = {"id_required": True, "one_account": True, "uses": None}
+    secret = store.write(lambda c: invite(c, role="judge", kind="crowd", project=project.id, now=clock(), **terms))
+    return f"/join/{secret}"
+
+
+def join(browser, link: str, parameters: str) -> None:
+    browser.get(f"{link}?{parameters}")
+    assert browser.send(link).status_code == 303
+
+
+def nobody_form(browser) -> dict[str, str]:
+    """The form for a token, with the word of the login."""
+    browser.get("/")
+    return browser.hidden() | {"label": "x", "days": "5", "judge": "on"}

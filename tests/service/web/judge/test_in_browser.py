@@ -17,6 +17,7 @@ from playwright.sync_api import Browser, Page, expect
 from browsers import Look, comes_to, in_looks, shows, violations
 from ringtrue.service.store import PREFERENCE, Scale, Settings, Store
 from ringtrue.service.store.accounts import add_member, create_account
+from ringtrue.service.store.invitations import invite
 from ringtrue.service.store.items import add_documents, add_items, add_queries
 from ringtrue.service.store.projects import create_project
 from ringtrue.service.store.sessions import get_or_create_signing_secret, log_in
@@ -354,26 +355,56 @@ def test_a_document_of_five_megabytes_is_whole_and_answered(place: Place) -> Non
     comes_to(page, "All answered")
 
 
+def is_fine(page: Page, what: str, looks: list[Look] = LOOKS) -> None:
+    """Check that axe finds nothing in any look, and that nothing is wider than the window."""
+    for look in in_looks(page, looks):
+        found = violations(page)
+        assert not found, f"{what}, {look}: {found}"
+        narrow = page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
+        assert narrow, f"{what}, {look}: too wide"
+
+
+def test_a_crowd_worker_is_shut_out_of_no_page_and_goes_back_to_skipped_questions(place: Place) -> None:
+    terms: dict[str, Any] = {"code": "C1", "partial_code": "HALF", "id_required": True, "one_account": True}
+    with Store.open(str(place.path)) as store:
+        link = store.write(
+            lambda c: invite(c, role="judge", kind="crowd", project=1, uses=None, now=time.time(), **terms)
+        )
+    page = place.browser.new_context(base_url=place.address).new_page()
+    page.goto(f"/join/{link}")
+    is_fine(page, "no id")
+    page.goto(f"/join/{link}?PROLIFIC_PID=5f0c")
+    is_fine(page, "join")
+    page.get_by_role("button", name="Begin").click()
+    for far in range(1, 5):
+        shows(page, f"{far} of 4")
+        page.get_by_role("button", name="Related" if far == 1 else "Skip").click()
+    comes_to(page, "3 of 4 skipped")
+    is_fine(page, "skipped")
+    page.get_by_role("button", name="Go back and answer").click()
+    for far in range(2, 5):
+        shows(page, f"{far} of 4")
+        page.get_by_role("button", name="Related" if far < 4 else "Skip").click()
+    comes_to(page, "1 of 4 skipped")
+    page.get_by_role("button", name="Hand in").click()
+    comes_to(page, "Thank you")
+    expect(page.locator("code")).to_have_text("HALF")
+    is_fine(page, "partial code")
+
+
 def test_nobody_is_shut_out_of_any_page(place: Place) -> None:
     page = place.judge("Ann")
-
-    def fine(what: str, looks: list[Look] = LOOKS) -> None:
-        for look in in_looks(page, looks):
-            found = violations(page)
-            assert not found, f"{what}, {look}: {found}"
-            narrow = page.evaluate("document.documentElement.scrollWidth <= window.innerWidth")
-            assert narrow, f"{what}, {look}: too wide"
 
     for path in ("/p/graded/judge", "/p/pairs/judge?begin=1", "/p/graded/guidelines", "/p/graded/judge?begin=1"):
         page.set_viewport_size({"width": 1280, "height": 800})
         page.goto(path)
-        fine(path)
+        is_fine(page, path)
         if "begin" in path:  # what is open at first depends on the height
             page.reload()
-            fine(path, LOOKS[-1:])
+            is_fine(page, path, LOOKS[-1:])
     for panel in ("unsure", "guidelines", "keys"):
         page.locator(f"#{panel} summary").click()
-        fine(panel)
+        is_fine(page, panel)
     page.keyboard.press("Escape")
     stale = page.context.new_page()
     stale.goto("/p/graded/judge?begin=1")
@@ -381,13 +412,13 @@ def test_nobody_is_shut_out_of_any_page(place: Place) -> None:
         shows(page, f"{far} of 4")
         page.get_by_role("button", name="Related").click()
     comes_to(page, "All 4 answered")
-    fine("all answered")
+    is_fine(page, "all answered")
     page.get_by_role("button", name="Hand in").click()
     comes_to(page, "Thank you")
-    fine("thanks")
+    is_fine(page, "thanks")
     page.goto("/p/graded/judge?begin=1")
-    fine("nothing left")
+    is_fine(page, "nothing left")
     page = stale
     page.get_by_role("button", name="Not relevant").click()
     comes_to(page, "This question was answered already")
-    fine("stale")
+    is_fine(page, "stale")

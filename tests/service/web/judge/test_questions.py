@@ -5,10 +5,8 @@ from __future__ import annotations
 import asyncio
 import re
 import sqlite3
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from contextlib import closing
-from html import unescape
-from pathlib import Path
 from typing import Any
 
 import httpx
@@ -21,47 +19,16 @@ from ringtrue.service.collect.uploads import UploadedFile
 from ringtrue.service.store import PREFERENCE, Label, Scale, Settings, Store
 from ringtrue.service.store.accounts import add_member, remove_member
 from ringtrue.service.store.answers import record_answer
-from ringtrue.service.store.invitations import accept_invitation, invite
-from ringtrue.service.store.items import acquire_lock, add_documents, add_items, add_queries
+from ringtrue.service.store.items import acquire_lock, add_documents, add_items
 from ringtrue.service.store.projects import change_project, close_project, create_project
 from ringtrue.service.store.records import Answer, Project
 from ringtrue.service.store.tasks import get_or_create_task
 from ringtrue.service.web.judge import screen
 from ringtrue.service.web.judge.screen import render_answer_panel
 from ringtrue.service.web.owner.project_form import default_guidelines
+from service.web.judge.answering import fields, follow, heading, rows, say
 
 JSON = {"accept": "application/json"}
-
-
-@pytest.fixture
-def web_store(tmp_path: Path) -> Iterator[Store]:
-    """A store that soon gives up on a database that is locked."""
-    with Store.open(str(tmp_path / "web.db"), patience=0.2) as store:
-        yield store
-
-
-@pytest.fixture
-def asked(web_store: Store, project: Project) -> Project:
-    """The project `news` with four documents about wind power."""
-
-    def work(connection: Any) -> None:
-        query = {"name": "q1", "text": "Wind power", "description": "How much of it?", "narrative": "Numbers count."}
-        add_queries(connection, project.id, [query])
-        docs = [
-            {
-                "name": f"secret-id-{at}",
-                "title": f"Title {at}",
-                "url": "https://example.org/a",
-                "text": "The wind <blows>",
-            }
-            for at in range(4)
-        ]
-        add_documents(connection, project.id, docs)
-        items = [{"query": "q1", "doc": f"secret-id-{at}"} for at in range(4)]
-        add_items(connection, project, items, queue="main", wanted=2, rng=np.random.default_rng(1))
-
-    web_store.write(work)
-    return project
 
 
 def other_project(store: Store, *, scale: Scale = PREFERENCE, pair: bool = True, **changes: Any) -> Project:
@@ -79,37 +46,8 @@ def other_project(store: Store, *, scale: Scale = PREFERENCE, pair: bool = True,
     return store.write(work)
 
 
-def rows(store: Store, statement: str) -> list[tuple[Any, ...]]:
-    with store.read() as connection:
-        return [tuple(row) for row in connection.execute(text(statement))]
-
-
 def judgments(store: Store) -> list[tuple[Any, ...]]:
     return rows(store, "SELECT kind, answer FROM judgment ORDER BY id")
-
-
-def fields(visitor: Any, **changes: Any) -> dict[str, Any]:
-    """What the form of the answers sends, with the button that was used."""
-    hidden = visitor.hidden()
-    for name in ("open", "kind", "reason"):
-        hidden.pop(name, None)
-    return hidden | changes
-
-
-def say(visitor: Any, *, where: str = "news", **changes: Any) -> httpx.Response:
-    """Answer the question on the screen, and look at the page that follows."""
-    return follow(visitor, visitor.post(f"/p/{where}/answer", fields(visitor, **changes)))
-
-
-def follow(visitor: Any, answer: httpx.Response) -> httpx.Response:
-    assert answer.status_code == 303, answer.text
-    return visitor.get(answer.headers["location"])
-
-
-def heading(page: httpx.Response) -> str:
-    found = re.search("<h1[^>]*>(.*?)</h1>", page.text)
-    assert found is not None
-    return unescape(found[1])
 
 
 def progress(page: httpx.Response) -> str:
@@ -180,7 +118,7 @@ def test_answers_lead_through_the_task_to_handing_in_and_thanks(judge: Any, aske
     assert progress(say(judge, answer="2")) == "2 of 4"
     assert progress(say(judge, kind="skip")) == "3 of 4"
     assert progress(say(judge, reason="It is broken")) == "4 of 4"
-    assert heading(say(judge, answer="0")) == "All 4 answered"
+    assert heading(say(judge, answer="0")) == "1 of 4 skipped"
     thanks = follow(judge, judge.send("/p/news/hand-in"))
     assert heading(thanks) == "Thank you"
     assert "completion code" not in thanks.text
@@ -234,93 +172,6 @@ def test_handing_in_twice_thanks_twice(judge: Any, asked: Project, web_store: St
     assert heading(follow(judge, judge.post("/p/news/hand-in", sent))) == "Thank you"
     assert heading(follow(judge, judge.get(f"/p/news/judge?task={sent['task']}"))) == "Thank you"
     assert heading(judge.get("/p/news/judge?begin=1")) == "Nothing left to judge"
-
-
-def crowd_worker(store: Store, project: Project, parameters: dict[str, str], *, code: str | None = "C1 & MORE") -> int:
-    """Somebody who came by a crowd link."""
-
-    def come(connection: Any) -> int:
-        secret = invite(
-            connection, role="judge", kind="crowd", project=project.id, code=code, now=1.0, uses=None, days=None
-        )
-        return accept_invitation(connection, secret, now=1.0, worker="w", parameters=parameters)
-
-    return store.write(come)
-
-
-@pytest.mark.parametrize("parameters", [{"PROLIFIC_PID": "p1"}, {"workerId": "w1"}])
-def test_crowd_workers_get_their_code_and_the_way_back(
-    visit: Callable[..., Any], asked: Project, web_store: Store, parameters: dict[str, str]
-) -> None:
-    worker = visit(crowd_worker(web_store, asked, parameters))
-    worker.get("/p/news/judge?begin=1")
-    for _ in range(4):
-        say(worker, answer="1")
-    page = follow(worker, worker.send("/p/news/hand-in")).text
-    assert "<code>C1 &amp; MORE</code>" in page
-    back = "https://app.prolific.com/submissions/complete?cc=C1%20%26%20MORE" in page
-    assert back == ("PROLIFIC_PID" in parameters)
-    assert "another task" not in page
-
-
-def test_a_crowd_worker_whose_time_ran_out_gets_the_code_for_what_was_answered_and_the_owner_is_told(
-    owner: Any, visit: Callable[..., Any], asked: Project, web_store: Store, clock: Any
-) -> None:
-    worker = visit(crowd_worker(web_store, asked, {"PROLIFIC_PID": "p1"}))
-    worker.get("/p/news/judge?begin=1")
-    task = worker.hidden()["task"]
-    clock.now += 31 * 60
-    page = worker.get(f"/p/news/judge?task={task}").text
-    assert "return your submission on the platform" in page
-    assert "Begin another task" in page
-    worker = visit(worker.account)
-    worker.get("/p/news/judge")
-    say(worker, answer="1")
-    task = worker.hidden()["task"]
-    clock.now += 31 * 60
-    page = worker.get(f"/p/news/judge?task={task}").text
-    assert "The time of this task is over" in page
-    assert "<code>C1 &amp; MORE</code>" in page
-    assert "complete?cc=C1%20%26%20MORE" in page
-    assert "return your submission" not in page
-    assert "Your projects" not in page
-    assert ">2 ran out of time</td>" in visit(owner.account).get("/p/news/people").text
-
-
-def test_a_crowd_worker_who_finds_nothing_left_is_told_the_way_back(
-    visit: Callable[..., Any], project: Project, asked: Project, web_store: Store, clock: Any
-) -> None:
-    empty = web_store.write(
-        lambda c: create_project(
-            c, name="empty", title="Empty", scale=project.scale, settings=project.settings, now=clock()
-        )
-    )
-    worker = visit(crowd_worker(web_store, empty, {"workerId": "w1"}))
-    page = worker.get("/p/empty/judge?begin=1")
-    assert heading(page) == "Nothing left to judge"
-    assert "return your submission on the platform" in page.text
-    assert "Your projects" not in page.text
-    worker = visit(crowd_worker(web_store, asked, {"workerId": "w1"}))
-    worker.get("/p/news/judge?begin=1")
-    for _ in range(4):
-        say(worker, answer="1")
-    worker.send("/p/news/hand-in")
-    page = worker.get("/p/news/judge")
-    assert heading(page) == "Nothing left to judge"
-    assert "<code>C1 &amp; MORE</code>" in page.text
-    web_store.write(lambda c: close_project(c, asked.id, clock()))
-    assert "<code>C1 &amp; MORE</code>" in worker.get("/p/news/judge").text
-
-
-def test_a_crowd_worker_without_a_code_is_sent_back_in_words(
-    visit: Callable[..., Any], asked: Project, web_store: Store
-) -> None:
-    worker = visit(crowd_worker(web_store, asked, {"workerId": "w1"}, code=None))
-    worker.get("/p/news/judge?begin=1")
-    for _ in range(4):
-        say(worker, answer="1")
-    worker.send("/p/news/hand-in")
-    assert "say there that you are finished" in worker.get("/p/news/judge").text
 
 
 def test_a_double_click_is_one_answer(judge: Any, asked: Project, web_store: Store) -> None:

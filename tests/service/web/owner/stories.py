@@ -26,7 +26,8 @@ PAIRS = "query,left,right\nq1,a,b\nq1,b,c\nq2,a,c\n"
 
 SETTINGS = {
     "judges": "2", "task_size": "10", "traps": "2", "traps_needed": "2", "failed_traps": "flag", "minutes": "30",
-    "lease_minutes": "30", "highlight": "on", "shortcuts": "on", "together": "on",
+    "lease_minutes": "30", "highlight": "on", "shortcuts": "on", "together": "on", "completion_answered": "100",
+    "completion_unsure": "25", "completion_seconds": "0",
 }  # fmt: skip
 FORM = SETTINGS | {"title": "Sea & bees", "name": "", "scale": "binary", "grades": "", "guidelines": "", "depth": "10"}
 

@@ -11,6 +11,7 @@ from sqlalchemy import select
 
 from ringtrue.service.store import Store, schema
 from ringtrue.service.store.accounts import load_accounts
+from ringtrue.service.store.invitations import load_invitations
 from ringtrue.service.store.records import Project
 from service.web.owner.stories import beside, judge_all, link_in, said, send_new, title_shown, whole
 
@@ -114,6 +115,39 @@ def test_a_crowd_link_comes_with_its_code_and_the_forms_for_prolific_and_mechani
     page = said(owner.get("/p/sea-bees/people"))
     assert "prolific:5f0c" in page
     assert "crowd, code C0DE&X judge open 2" in page
+
+
+def test_a_crowd_link_has_the_settings_that_were_chosen(owner: Any, project: Project, web_store: Store) -> None:
+    page = owner.get("/p/news/people").text
+    for name, is_on in (("own_codes", False), ("id_required", True), ("one_account", True)):
+        (box,) = re.findall(rf'<input id="{name}"[^>]*>', page)
+        assert ("checked" in box) == is_on
+    form = {"kind": "crowd", "code": "C1", "partial_code": "HALF", "uses": "", "crowd_days": "30"}
+    page = said(owner.send("/p/news/invitations", **form, own_codes="on", id_required="on"))
+    assert "will not recognise those of single workers" in page
+    (link,) = web_store.write(lambda c: load_invitations(c, project.id))
+    chosen = (link.code, link.partial_code, link.own_codes, link.id_required, link.one_account)
+    assert chosen == ("C1", "HALF", True, True, False)
+    assert "crowd, code C1, for a part HALF own codes id required judge" in said(owner.get("/p/news/people"))
+    page = owner.send("/p/news/invitations", **form | {"partial_code": "C1"})
+    assert "another code for part of the work" in beside(page, "partial_code")
+
+
+def test_the_owner_sees_and_downloads_who_got_which_code(owner: Any, visit: Callable[..., Any]) -> None:
+    send_new(owner, whole(), traps="0", traps_needed="0")
+    owner.get("/p/sea-bees/people")
+    form = {"kind": "crowd", "code": "=C1", "uses": "", "crowd_days": "30", "own_codes": "on"}
+    path = link_in(owner.send("/p/sea-bees/invitations", **form), "join")
+    worker = visit()
+    worker.get(f"{path}?workerId=A1")
+    worker.send(path)
+    judge_all(worker, "sea-bees", lambda _: "1")
+    (code,) = re.findall(r"<code>(=C1-\w{8})</code>", owner.get("/p/sea-bees/people").text)
+    table = owner.get("/p/sea-bees/people/codes.csv")
+    assert 'filename="sea-bees.codes.csv"' in table.headers["content-disposition"]
+    header, row = table.text.splitlines()
+    assert header == "judge,worker,code,kind,task,time"
+    assert re.fullmatch(rf"worker-\d+,mturk:A1,'{code},full,1,2027-.*", row)
 
 
 def test_an_owner_can_judge_too(owner: Any, project: Project) -> None:

@@ -141,6 +141,22 @@ def test_settings_and_grades_arrive_as_they_were_chosen(owner: Any, web_store: S
     assert project.guidelines == "# Rules\nRead."
 
 
+def test_what_earns_the_completion_code_arrives_as_it_was_chosen(owner: Any, web_store: Store) -> None:
+    chosen = {"completion_answered": "90", "completion_unsure": "12.5", "completion_seconds": "3"}
+    send_new(owner, whole(), name="mine", completion_traps="on", **chosen)
+    with web_store.read() as connection:
+        found = get_project_by_name(connection, "mine").settings
+    shown = (found.completion_answered, found.completion_unsure, found.completion_traps, found.completion_seconds)
+    assert shown == (0.9, 0.125, True, 3)
+    page = owner.get("/p/mine/settings").text
+    for name, value in chosen.items():
+        assert re.search(rf'<input [^>]*id="{name}"[^>]*value="{value}"', page), name
+    for wrong in ("101", "-1", "a", "", "nan", "1e2"):
+        refused = send_new(owner, whole(), name="other", completion_unsure=wrong)
+        assert refused.status_code == 422
+        assert "expected a number from 0 to 100" in beside(refused, "completion_unsure")
+
+
 def test_several_runs_are_pooled_at_the_depth_that_was_asked(owner: Any) -> None:
     other = RUN.replace(" a ", " z ")
     made = send_new(owner, files(ask1=RUN, ask2=other), depth="1")

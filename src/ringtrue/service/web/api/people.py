@@ -21,6 +21,7 @@ from ringtrue.service.store.accounts import (
     remove_member,
     set_owner,
 )
+from ringtrue.service.store.completion import GrantedCode, load_granted_codes
 from ringtrue.service.store.invitations import (
     Invitation,
     InvitationKind,
@@ -69,7 +70,15 @@ class InvitationRequest(RequestModel):
         default=None, description="How often it can be used; a named link once, a crowd link as often as one likes."
     )
     days: Days | None = 14
-    code: Code | None = None
+    code: Annotated[Code | None, Field(description="What a task that was done earns.")] = None
+    partial_code: Annotated[Code | None, Field(description="What a part of it earns; none by default.")] = None
+    own_codes: Annotated[bool, Field(description="Each worker gets a code of their own, `CODE-7F3K9Q2M`.")] = False
+    id_required: Annotated[
+        bool | None, Field(description="Nobody comes in by a crowd link without an id of the platform; default true.")
+    ] = None
+    one_account: Annotated[
+        bool | None, Field(description="A browser works under one id of the platform; default true for crowd links.")
+    ] = None
 
 
 class OwnerInvitationRequest(RequestModel):
@@ -82,6 +91,11 @@ class OwnerInvitationRequest(RequestModel):
 @fields_of(Invitation, omit=("project", "account"))
 class InvitationResponse(ResponseModel):
     """A link that was given out; `left` is how often it can still be used, null for as often as one likes."""
+
+
+@fields_of(GrantedCode)
+class CompletionResponse(ResponseModel):
+    """The code that a crowd worker got by a link, `full` or `partial`, for a task; `worker` is the platform's id."""
 
 
 class LinkResponse(ResponseModel):
@@ -282,14 +296,28 @@ async def invite_to_project(project: ProjectName, request: Request, caller: Mana
 
     def work(connection: Connection) -> str:
         stored_project = caller.load_project(connection, project, "owner")
-        uses = body.uses or (1 if body.kind == "named" else None)
-        if body.kind == "named" and (uses != 1 or body.code is not None):
-            raise UsageError("a named link is for one person, and has no completion code; a crowd link can have both")
+        is_crowd = body.kind == "crowd"
+        uses = body.uses or (None if is_crowd else 1)
+        if not is_crowd and uses != 1:
+            raise UsageError("a named link is for one person; a crowd link can be used by several")
         terms = body.model_dump() | {"project": stored_project.id, "uses": uses}
+        for name in ("id_required", "one_account"):
+            terms[name] = is_crowd if terms[name] is None else terms[name]
         return invite_by_caller(connection, **terms)
 
     page = "join" if body.kind == "crowd" else "welcome"
     return _link_response(caller, request, page, await caller.write(work))
+
+
+@router.get(
+    "/projects/{project}/completions",
+    summary="Who got which completion code",
+    response_model=list[CompletionResponse],
+    responses=error_responses(404),
+)
+async def list_completions(project: ProjectName, caller: Manager) -> Any:
+    """The newest first: a code that a worker pasted into a platform's page can be looked up here."""
+    return await caller.read(lambda c: load_granted_codes(c, caller.load_project(c, project, "owner").id))
 
 
 @router.delete(

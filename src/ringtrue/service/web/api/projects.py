@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
+from dataclasses import asdict, fields, replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -22,7 +22,7 @@ from ringtrue.service.store.projects import (
     get_project_by_id,
     load_projects,
 )
-from ringtrue.service.store.records import Label, Project, Scale, Settings
+from ringtrue.service.store.records import TRAP_SETTINGS, FailedTraps, Label, Project, Scale, Settings
 from ringtrue.service.web.api.file_bodies import describe_upload_body, encode_file, encode_file_or_none, read_upload
 from ringtrue.service.web.api.schemas import (
     FilesRequest,
@@ -67,7 +67,12 @@ class ScaleResponse(ResponseModel):
 
 @fields_of(Settings)
 class SettingsResponse(ResponseModel):
-    """How a project is judged."""
+    """How a project is judged; what is about traps is null for judges."""
+
+    traps: int | None
+    traps_needed: int | None
+    failed_traps: FailedTraps | None
+    completion_traps: bool | None
 
 
 @fields_of(Project, omit=("id",))
@@ -315,9 +320,13 @@ async def take_back(project: ProjectName, file: RowId, caller: Manager) -> Any:
 
 
 def _make_project_response(project: Project, caller: Caller) -> dict[str, Any]:
-    """A project as whoever asks sees it."""
+    """A project as whoever asks sees it: traps are told to viewers and owners, by a token that reads or manages."""
     roles = caller.person.roles.get(project.id, frozenset()) | ({"owner"} if caller.person.owner else set())
-    return {field.name: getattr(project, field.name) for field in fields(project)} | {"roles": sorted(roles)}
+    settings = asdict(project.settings)
+    if not caller.person.may("viewer", project.id) or caller.scopes <= {"judge"}:
+        settings |= dict.fromkeys(TRAP_SETTINGS)
+    told = {field.name: getattr(project, field.name) for field in fields(project)}
+    return told | {"settings": settings, "roles": sorted(roles)}
 
 
 def _make_project_files_response(created: ProjectSetup, caller: Caller) -> dict[str, Any]:

@@ -194,6 +194,16 @@ class SettingsRequest(RequestModel):
     html: bool = False
     together: bool = True
     active: bool = False
+    completion_answered: Annotated[
+        float, Field(ge=0, le=1, description="The share of a task's questions that earns the completion code.")
+    ] = 1.0
+    completion_unsure: Annotated[
+        float, Field(ge=0, le=1, description="Up to which share of them “can't tell” counts as answered.")
+    ] = 0.25
+    completion_traps: Annotated[bool, Field(description="Whether it takes `traps_needed` too.")] = False
+    completion_seconds: Annotated[
+        int, _limited("completion_seconds", description="The least time for a task, in seconds a question.")
+    ] = 0
 
 
 class ProjectRequest(FilesRequest):

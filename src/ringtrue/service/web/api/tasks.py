@@ -14,8 +14,8 @@ from fastapi import APIRouter, Query
 from pydantic import Field
 
 from ringtrue.errors import NotFoundError
-from ringtrue.service.store.answers import record_answer, record_answers, submit_task, undo_last_answer
-from ringtrue.service.store.invitations import find_completion_code
+from ringtrue.service.store.answers import record_answer, record_answers, undo_last_answer
+from ringtrue.service.store.completion import hand_in_task
 from ringtrue.service.store.records import Answer, Queue, ShownQuestion, SubmittedAnswer, TaskState
 from ringtrue.service.store.tasks import (
     find_task_of_question,
@@ -117,6 +117,9 @@ class TaskResponse(ResponseModel):
     """How far a task is: `open` questions are left of `size`."""
 
     leased: Timestamp = Field(description="Until when its items are kept for a judge who does nothing more.")
+    outcome: Literal["handed_in", "expired"] | None = Field(
+        description="How it ended; one that was set aside looks like the others."
+    )
     code: str | None = Field(description="The completion code, for workers of a crowd platform.")
 
 
@@ -256,11 +259,14 @@ async def undo_answer(task: RowId, access: TokenJudge, which: Annotated[UndoPara
     response_model=TaskResponse,
     responses=error_responses(404, 409),
 )
-async def hand_in_task(task: RowId, access: TokenJudge) -> Any:
-    """Handing it in again changes nothing."""
-    return await access.write(
-        lambda connection, caller: _hand_in(connection, caller, _load_task(connection, caller, task))
-    )
+async def hand_in(task: RowId, access: TokenJudge) -> Any:
+    """Handing it in again changes nothing. The answer does not tell how the traps of the task went."""
+
+    def work(connection: Connection, caller: Caller) -> TaskState:
+        _load_task(connection, caller, task)
+        return hand_in_task(connection, caller.person.id, task, now=caller.now)
+
+    return await access.write(work)
 
 
 @router.post(
@@ -293,7 +299,7 @@ async def answer_questions(task: RowId, access: TokenJudge, body: AnswersRequest
         saved = record_answers(connection, caller.person.id, task, submitted, now=caller.now)
         state = _require_judge(caller, saved.task)
         if body.hand_in and not state.open:
-            state = _hand_in(connection, caller, state)
+            state = hand_in_task(connection, caller.person.id, task, now=caller.now)
         return {"late": saved.late, "repeated": saved.repeated, "task": state}
 
     return await access.write(work)
@@ -331,9 +337,3 @@ def _require_judge(caller: Caller, task: TaskState) -> TaskState:
     if not caller.person.may(role, task.project):
         raise make_role_error(role, "this project")
     return task
-
-
-def _hand_in(connection: Connection, caller: Caller, state: TaskState) -> TaskState:
-    """Close a task, with the code that a crowd platform wants to see."""
-    code = find_completion_code(connection, state.project, caller.person.id)
-    return submit_task(connection, caller.person.id, state.id, now=caller.now, code=code)

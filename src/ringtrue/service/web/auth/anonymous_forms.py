@@ -34,7 +34,7 @@ KEPT_PREFIX = "kept-"
 def render_public_form(request: Request, template: str, /, *, status: int = 200, **values: Any) -> Response:
     """A page from a template with a form for anybody; the template sends `word` back."""
     server = get_server_context(request)
-    nonce = _read_form_nonce(request, server)
+    nonce = read_form_nonce(request, server)
     form_nonce = nonce or secrets.token_urlsafe(16)
     page = render(request, template, status=status, word=server.form_token(form_nonce), **values)
     if nonce is None:
@@ -46,7 +46,7 @@ async def read_public_form(request: Request) -> FormData:
     """What a form for anybody sent; refused without the word that belongs to the browser."""
     server = get_server_context(request)
     form = await read_form(request)
-    nonce, token = _read_form_nonce(request, server), form.get("word")
+    nonce, token = read_form_nonce(request, server), form.get("word")
     if nonce is None or not isinstance(token, str):
         raise StaleFormError
     if not hmac.compare_digest(token.encode(), server.form_token(nonce).encode()):
@@ -64,7 +64,8 @@ def strip_nul(text: str) -> str:
     return text.replace("\x00", "")
 
 
-def _read_form_nonce(request: Request, server: ServerContext) -> str | None:
+def read_form_nonce(request: Request, server: ServerContext) -> str | None:
+    """What tells this browser from others: drawn with the first form that it was shown."""
     cookie = request.cookies.get(server.form_cookie)
     return None if cookie is None else server.unsign(cookie, "form")
 

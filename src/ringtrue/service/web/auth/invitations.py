@@ -5,20 +5,20 @@ Looking at a link changes nothing, for browsers and chat programs look at links 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request, Response
 
-from ringtrue.errors import ConflictError, NotFoundError, UsageError
+from ringtrue.errors import ConflictError, ForbiddenError, NotFoundError, UsageError
 from ringtrue.service.store.invitations import (
     Invitation,
     accept_invitation,
     invite,
-    require_uses_left,
+    require_admission,
     require_valid_invitation,
 )
 from ringtrue.service.store.projects import get_project_by_id
-from ringtrue.service.web.auth.anonymous_forms import read_public_form, render_public_form, strip_nul
+from ringtrue.service.web.auth.anonymous_forms import read_form_nonce, read_public_form, render_public_form, strip_nul
 from ringtrue.service.web.auth.dependencies import RequestContext, Visitor, public
 from ringtrue.service.web.auth.login import (
     MIN_PASSWORD_LENGTH,
@@ -87,7 +87,7 @@ async def welcome(request: Request, secret: str, context: Visitor) -> Response:
                 password=password_hash,
             )
         )
-    except (UsageError, ConflictError) as error:
+    except (UsageError, ConflictError, ForbiddenError) as error:
         return _welcome_form(request, invitation, project, context, problem=str(error), name=name, handle=handle)
     if existing_account is not None:
         return see_other("/")
@@ -116,6 +116,7 @@ def _welcome_form(
         handle=handle,
         shortest=MIN_PASSWORD_LENGTH,
         me=None if invitation.role == "reset" else context,
+        is_crowd=context is not None and context.person.kind == "crowd",
     )
 
 
@@ -127,10 +128,8 @@ async def join_page(request: Request, secret: str, context: Visitor) -> Response
     invitation, project = await _load_invitation(server, secret, "crowd")
     preview = parameters.get(MTURK_PREVIEW[0]) == MTURK_PREVIEW[1]
     if not preview:
-        existing_account = None if context is None else context.person.id
-        await server.read(
-            lambda c: require_uses_left(c, invitation, account=existing_account, worker=worker_id_from(parameters))
-        )
+        visitor = _identify_visitor(request, context, parameters)
+        await server.read(lambda c: require_admission(c, invitation, **visitor))
     assert project is not None  # a crowd link belongs to one
     return render_public_form(
         request,
@@ -152,20 +151,22 @@ async def join(request: Request, secret: str, context: Visitor) -> Response:
     parameters = _platform_parameters(form)
     if parameters.get(MTURK_PREVIEW[0]) == MTURK_PREVIEW[1]:
         raise UsageError("this is a preview: accept the task on the platform, then begin here")
-    existing_account = None if context is None else context.person.id
+    visitor = _identify_visitor(request, context, parameters)
     account = await server.write(
-        lambda c: accept_invitation(
-            c,
-            secret,
-            now=server.clock(),
-            account=existing_account,
-            worker=worker_id_from(parameters),
-            parameters=parameters,
-        )
+        lambda c: accept_invitation(c, secret, now=server.clock(), parameters=parameters, **visitor)
     )
     session_secret, _ = await start_session(request, server, account)
     assert project is not None  # a crowd link belongs to one
     return with_session_cookie(see_other(f"/p/{project.name}/judge?begin=1"), server, session_secret)
+
+
+def _identify_visitor(request: Request, context: Visitor, parameters: Mapping[str, str]) -> dict[str, Any]:
+    """Who opens a crowd link: by the login, by the platform's id, and by the browser's cookie."""
+    return {
+        "account": None if context is None else context.person.id,
+        "worker": worker_id_from(parameters),
+        "browser": read_form_nonce(request, get_server_context(request)),
+    }
 
 
 async def _load_invitation(server: ServerContext, secret: str, kind: str) -> tuple[Invitation, Project | None]:

@@ -14,30 +14,45 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
 from ringtrue.errors import ConflictError, LateError, NotFoundError, UnavailableError, UsageError
-from ringtrue.service.store.answers import record_answer, submit_task, undo_last_answer
-from ringtrue.service.store.invitations import CrowdWorker, find_completion_code, find_crowd_worker
+from ringtrue.service.store.answers import record_answer, reopen_questions, undo_last_answer
+from ringtrue.service.store.completion import (
+    Completion,
+    assess_completion,
+    hand_in_task,
+    load_task_work,
+    settle_completion,
+)
 from ringtrue.service.store.records import MAX_ID, Answer, Queue
-from ringtrue.service.store.tasks import find_task_of_question, get_or_create_task, has_had_task, load_question
+from ringtrue.service.store.tasks import (
+    close_task,
+    find_task_of_question,
+    get_or_create_task,
+    has_had_task,
+    load_question,
+)
 from ringtrue.service.web.auth.anonymous_forms import ANSWER_FIELDS
 from ringtrue.service.web.auth.dependencies import JudgeAccess, Member, RequestContext, SessionJudge
 from ringtrue.service.web.errors import wants_json
+from ringtrue.service.web.judge.end_pages import (
+    all_answered_page,
+    closed_page,
+    nothing_left_page,
+    thanks_page,
+    time_over_page,
+    waiting_page,
+)
 from ringtrue.service.web.judge.screen import (
     JudgeScreen,
     PairsPendingError,
-    closed_page,
     is_past_deadline,
     load_judge_screen,
     load_task,
     make_refill_job,
-    nothing_left_page,
     require_task_role,
     round_to_hundredths,
     screen_variables,
     seconds_since_shown,
-    thanks_page,
-    time_over_page,
     wait_for_pairs,
-    waiting_page,
 )
 from ringtrue.service.web.responses import render, see_other
 from ringtrue.service.web.safe_html import render_guidelines
@@ -55,6 +70,8 @@ MESSAGES = {
     "late": "Your last answer came too late: it is kept, but does not count.",
     "undone": "Your last answer is undone. Answer again.",
     "stays": "There is nothing to undo, or another judge has taken the question meanwhile.",
+    "reopened": "These questions are open again.",
+    "taken": "Other judges have taken these questions meanwhile: they cannot be opened again.",
 }
 
 
@@ -77,19 +94,22 @@ async def judge(request: Request, access: SessionJudge) -> Response:
         try:
             opened_screen = await _open_judge_screen(access, queue)
         except LateError as error:
-            return closed_page(request, request.state.context.project, await access.read(_load_worker), str(error))
+            return closed_page(request, request.state.context.project, await _settle(access), str(error))
         except PairsPendingError:
             return waiting_page(request, request.state.context.project)
         if opened_screen is None:
-            return nothing_left_page(request, request.state.context.project, await access.read(_load_worker))
+            return nothing_left_page(request, request.state.context.project, await _settle(access))
         screen = opened_screen
     message = MESSAGES.get(request.query_params.get("said", ""))
+    if screen.state.closed is None and is_past_deadline(screen):
+        screen = await access.write(lambda connection, context: _end_task(connection, context, screen.state.id))
     if screen.state.closed is not None and screen.state.outcome != "expired":
         return see_other(f"/p/{screen.context.project.name}/done?task={screen.state.id}")
-    if screen.state.closed is not None or (screen.question is not None and is_past_deadline(screen)):
-        return time_over_page(request, screen, await access.read(_load_worker), message)
+    if screen.state.closed is not None:
+        return time_over_page(request, screen, await _settle(access, screen.state.id), message)
     if screen.question is None:
-        return render(request, "task_done.html", project=screen.context.project, state=screen.state, message=message)
+        skipped, completion = await access.read(lambda c, context: _load_unanswered(c, context, screen.state.id))
+        return all_answered_page(request, screen, completion, message, skipped=skipped)
     return render(request, "judge.html", **screen_variables(screen), message=message)
 
 
@@ -154,15 +174,33 @@ async def undo_answer(request: Request, access: SessionJudge) -> Response:
     return see_other(_task_path(request.path_params["project"], task, message_key))
 
 
+@router.post("/p/{project}/reopen")
+async def reopen(request: Request, access: SessionJudge) -> Response:
+    """Open the questions again that were skipped, and those without an answer that the completion code asks for."""
+    task = _parse_number(access.form.get("task"))
+
+    def work(connection: Connection, context: RequestContext) -> int:
+        load_task(connection, context, task)
+        _, completion = _load_unanswered(connection, context, task)
+        missing = {shortfall.kind for shortfall in completion.missing} if completion is not None else set()
+        states = ("skipped", "unsure") if "unsure" in missing else ("skipped",)
+        return reopen_questions(connection, context.person.id, task, *states, now=context.now)
+
+    try:
+        message_key = "reopened" if await access.write(work) else "taken"
+    except LateError:
+        message_key = None
+    return see_other(_task_path(request.path_params["project"], task, message_key))
+
+
 @router.post("/p/{project}/hand-in")
-async def hand_in_task(request: Request, access: SessionJudge) -> Response:
+async def hand_in(request: Request, access: SessionJudge) -> Response:
     """Close a task whose questions are all answered."""
     task = _parse_number(access.form.get("task"))
 
     def work(connection: Connection, context: RequestContext) -> None:
         load_task(connection, context, task)
-        code = find_completion_code(connection, context.project.id, context.person.id)
-        submit_task(connection, context.person.id, task, now=context.now, code=code)
+        hand_in_task(connection, context.person.id, task, now=context.now)
 
     try:
         await access.write(work)
@@ -175,15 +213,12 @@ async def hand_in_task(request: Request, access: SessionJudge) -> Response:
 async def done_page(request: Request, access: SessionJudge) -> Response:
     """Thanks for a task, and the code that shows a crowd platform that it was done."""
     task = _parse_number(request.query_params.get("task"))
-
-    def work(connection: Connection, context: RequestContext) -> tuple[JudgeScreen, CrowdWorker | None]:
-        state = load_task(connection, context, task)
-        return JudgeScreen(context=context, state=state), _load_worker(connection, context)
-
-    screen, worker = await access.read(work)
+    screen = await access.read(
+        lambda connection, context: JudgeScreen(context=context, state=load_task(connection, context, task))
+    )
     if screen.state.closed is None or screen.state.outcome == "expired":
         return see_other(_task_path(screen.context.project.name, task))
-    return thanks_page(request, screen, worker)
+    return thanks_page(request, screen, await _settle(access, task))
 
 
 @router.get("/p/{project}/guidelines")
@@ -267,8 +302,28 @@ def _parse_seconds(text: str | None) -> float | None:
     return round_to_hundredths(seconds) if math.isfinite(seconds) and seconds >= 0 else None
 
 
-def _load_worker(connection: Connection, context: RequestContext) -> CrowdWorker | None:
-    return find_crowd_worker(connection, context.project.id, context.person.id)
+async def _settle(access: JudgeAccess, task: int | None = None) -> Completion | None:
+    """What a crowd worker earns by a task, or by the last one; written down before it is shown for the first time."""
+    assessed = await access.read(
+        lambda c, context: assess_completion(c, context.project.id, context.person.id, task),
+    )
+    if assessed is None or not assessed.to_grant:
+        return assessed
+    return await access.write(
+        lambda c, context: settle_completion(c, context.project.id, context.person.id, task, now=context.now)
+    )
+
+
+def _end_task(connection: Connection, context: RequestContext, task: int) -> JudgeScreen:
+    """Close a task whose time is over."""
+    close_task(connection, task, "expired", now=context.now)
+    return JudgeScreen(context=context, state=load_task(connection, context, task))
+
+
+def _load_unanswered(connection: Connection, context: RequestContext, task: int) -> tuple[int, Completion | None]:
+    """How many questions of a task were skipped, and how far a crowd worker is from the code."""
+    work, _ = load_task_work(connection, task)
+    return work.skipped, assess_completion(connection, context.project.id, context.person.id, task)
 
 
 async def _stale_answer_page(request: Request, access: JudgeAccess, assignment: int, form: dict[str, str]) -> Response:

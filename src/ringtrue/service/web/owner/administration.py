@@ -9,7 +9,7 @@ from fastapi import APIRouter, Request, Response
 
 from ringtrue.service.store.audit_log import load_audit_entries
 from ringtrue.service.store.backup import write_backup
-from ringtrue.service.store.sessions import SCOPES, issue_token, load_tokens, revoke_token
+from ringtrue.service.store.sessions import SCOPES, issue_token, load_tokens, require_token_account, revoke_token
 from ringtrue.service.web.auth.dependencies import ProjectOwner, RequestContext, ServerOwner, SignedIn
 from ringtrue.service.web.owner.page_layout import (
     FormState,
@@ -79,6 +79,7 @@ async def project_audit_page(request: Request, context: ProjectOwner) -> Respons
 @router.get("/tokens")
 async def tokens_page(request: Request, context: SignedIn) -> Response:
     """One's own keys to the API."""
+    await context.read(lambda c: require_token_account(c, context.person.id))
     return await _render_tokens_page(request, context, FormState(values={"days": "90", "read": "on"}))
 
 

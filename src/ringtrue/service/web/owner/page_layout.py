@@ -167,6 +167,16 @@ class FormState:
             return None
         return number
 
+    def parse_percentage(self, name: str, label: str) -> float | None:
+        """A share that was written in percent; None, with a problem, where it is none."""
+        text = self[name].strip()
+        percentage = float(text) if re.fullmatch(r"[0-9]{1,3}(\.[0-9]{1,6})?", text) else None
+        if percentage is None or percentage > 100:
+            found_text = f"found '{text[:40]}'" if text else "found nothing"
+            self.problems[name] = f"{label}: expected a number from 0 to 100, {found_text}"
+            return None
+        return round(percentage / 100, 8)
+
     def parse_choice(self, name: str, label: str, choices: Sequence[str]) -> str:
         """One of several choices; the first, with a problem, where it is none of them."""
         if self[name] in choices:

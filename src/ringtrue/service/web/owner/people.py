@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import secrets
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import quote
 
 from fastapi import APIRouter, Request, Response
 
 from ringtrue.errors import NotFoundError, UsageError
+from ringtrue.service.collect.export import FORMULA_STARTS
 from ringtrue.service.store.accounts import (
     Account,
     add_member,
@@ -18,6 +22,7 @@ from ringtrue.service.store.accounts import (
     remove_member,
     set_owner,
 )
+from ringtrue.service.store.completion import GrantedCode, load_granted_codes
 from ringtrue.service.store.invitations import Invitation, invite, load_invitations, revoke_invitation
 from ringtrue.service.store.progress import load_worker_ids
 from ringtrue.service.store.records import Role
@@ -25,9 +30,9 @@ from ringtrue.service.store.sessions import hash_secret
 from ringtrue.service.store.tasks import count_tasks_by_outcome
 from ringtrue.service.web.auth.dependencies import ProjectOwner, RequestContext, ServerOwner
 from ringtrue.service.web.auth.invitations import RESET_DAYS, invite_to_reset_password
-from ringtrue.service.web.judge.screen import PROLIFIC_RETURN_URL
+from ringtrue.service.web.judge.end_pages import PROLIFIC_RETURN_URL
 from ringtrue.service.web.owner.page_layout import FormState, PathId, redirect_with_notes, render_owner_page
-from ringtrue.service.web.responses import local_path, see_other
+from ringtrue.service.web.responses import attachment_headers, local_path, see_other
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -41,7 +46,10 @@ ROLE_NAMES = {
 OUTCOME_NAMES = {"handed_in": "handed in", "expired": "ran out of time", "set_aside": "set aside", "open": "open"}
 MAX_LINKS, MAX_NOTE_LENGTH, MAX_CODE_LENGTH = 50, 100, 60
 OWNER_LINK_DAYS = 7
-INITIAL_VALUES = {"role": "judge", "days": "14", "crowd_days": "30", "code": ""}
+CODE_COLUMNS = ("judge", "worker", "code", "kind", "task", "time")
+CROWD_FLAGS = {"own_codes": "own codes", "id_required": "id required", "one_account": "one account"}
+INITIAL_VALUES = {"role": "judge", "days": "14", "crowd_days": "30"}
+INITIAL_BOXES = {"id_required": "on", "one_account": "on"}
 
 # What Prolific replaces in a study's link, and what a template of Mechanical Turk is to fill in.
 PROLIFIC_QUERY = "&".join(f"{name}={{{{%{name}%}}}}" for name in ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID"))
@@ -51,7 +59,7 @@ MTURK_QUERY = "workerId=WORKER_ID&assignmentId=ASSIGNMENT_ID&hitId=HIT_ID"
 @router.get("/p/{project}/people")
 async def people_page(request: Request, context: ProjectOwner) -> Response:
     """Who has a part in the project, and the links that are out."""
-    return await _render_people_page(request, context, FormState(values=dict(INITIAL_VALUES)))
+    return await _render_people_page(request, context, FormState(values=INITIAL_VALUES | INITIAL_BOXES))
 
 
 def new_form_nonce() -> str:
@@ -70,6 +78,7 @@ async def _render_people_page(
             "there": load_accounts(connection, project),
             "links": links,
             "workers": load_worker_ids(connection, project),
+            "codes": {granted.account: granted for granted in reversed(load_granted_codes(connection, project))},
             "tasks": count_tasks_by_outcome(connection, project, now),
         }
 
@@ -82,6 +91,7 @@ async def _render_people_page(
         roles=ROLE_NAMES,
         once=new_form_nonce(),
         outcomes=OUTCOME_NAMES,
+        crowd_flags=CROWD_FLAGS,
         mine=context.person.roles.get(project, frozenset()),
         **await context.read(load),
     )
@@ -107,7 +117,7 @@ async def invite_people(request: Request, context: ProjectOwner) -> Response:
     if len(notes) > MAX_LINKS:
         form.problems["whom"] = f"At most {MAX_LINKS} people at once, one in a line; found {len(notes)}."
     if days is None or form.problems:
-        form.values = INITIAL_VALUES | form.values
+        form.values = INITIAL_VALUES | INITIAL_BOXES | form.values
         return await _render_people_page(request, context, form, status=422)
 
     project = context.project.id
@@ -131,34 +141,62 @@ async def invite_people(request: Request, context: ProjectOwner) -> Response:
 
 
 async def _invite_crowd(request: Request, context: RequestContext) -> Response:
-    form = FormState.from_submission(context.form, ("code", "uses", "crowd_days"))
+    form = FormState.from_submission(context.form, ("code", "partial_code", "uses", "crowd_days", *CROWD_FLAGS))
     days = form.parse_number("crowd_days", "Good for how many days", 1, 365)
     uses = form.parse_number("uses", "How many people at most", 1, 1_000_000, optional=True)
-    form_key = (context.project.id, form["code"], uses, days)
+    flags = {name: form.is_on(name) for name in CROWD_FLAGS}
+    form_key = (context.project.id, form["code"], form["partial_code"], uses, days, sorted(flags.items()))
     code = form["code"].strip() or hash_secret(context.derive_secret("code", *form_key))[:8].upper()
+    partial_code = form["partial_code"].strip() or None
     secret = context.derive_secret("crowd", *form_key)
-    if len(code) > MAX_CODE_LENGTH or not code.isprintable():
-        form.problems["code"] = f"A completion code has at most {MAX_CODE_LENGTH} characters."
+    for name, text in (("code", code), ("partial_code", partial_code or "")):
+        if len(text) > MAX_CODE_LENGTH or not text.isprintable():
+            form.problems[name] = f"A completion code has at most {MAX_CODE_LENGTH} characters."
+    if partial_code == code:
+        form.problems["partial_code"] = "Choose another code for part of the work than for all of it."
     if form.problems or days is None:
         form.values = INITIAL_VALUES | form.values
         return await _render_people_page(request, context, form, status=422)
 
-    terms = {"kind": "crowd", "project": context.project.id, "uses": uses, "days": days, "code": code}
+    terms = {"kind": "crowd", "project": context.project.id, "uses": uses, "days": days}
+    terms |= {"code": code, "partial_code": partial_code, **flags}
     await context.write(lambda c: _invite(c, context, role="judge", secret=secret, **terms))
     address = context.server.absolute_url(request, f"/join/{secret}")
     crowd = {
         "address": address,
         "code": code,
+        "partial_code": partial_code,
         "uses": uses,
         "mturk": f"{address}?{MTURK_QUERY}",
         "prolific": f"{address}?{PROLIFIC_QUERY}",
         "prolific_done": f"{PROLIFIC_RETURN_URL}{quote(code, safe='')}",
+        **flags,
     }
     return render_owner_page(request, context, "invited.html", links=[], role="Judge", days=days, crowd=crowd)
 
 
 def _invite(connection: Connection, context: RequestContext, **terms: Any) -> str:
     return invite(connection, now=context.now, by=context.person.id, **terms)
+
+
+@router.get("/p/{project}/people/codes.csv")
+async def codes_table(context: ProjectOwner) -> Response:
+    """Who got which completion code, to be held against what workers pasted into the platform's page."""
+    granted_codes = await context.read(lambda c: load_granted_codes(c, context.project.id))
+    headers = attachment_headers(f"{context.project.name}.codes.csv")
+    return Response(_format_codes(granted_codes), media_type="text/csv; charset=utf-8", headers=headers)
+
+
+def _format_codes(granted_codes: list[GrantedCode]) -> str:
+    """A table for spreadsheets: a code that looks like a formula has an apostrophe in front."""
+    table = io.StringIO()
+    writer = csv.writer(table, lineterminator="\n")
+    writer.writerow(CODE_COLUMNS)
+    for granted in granted_codes:
+        code = f"'{granted.code}" if granted.code.startswith(FORMULA_STARTS) else granted.code
+        time = datetime.fromtimestamp(granted.time, UTC).isoformat(timespec="seconds")
+        writer.writerow([granted.handle, granted.worker, code, granted.kind, granted.task, time])
+    return table.getvalue()
 
 
 @router.post("/p/{project}/invitations/{invitation}/revoke")

@@ -19,9 +19,14 @@ NUMBER_FIELDS = {
     "traps_needed": "Traps to be passed",
     "minutes": "Time limit of a task, in minutes",
     "lease_minutes": "Minutes without an answer",
+    "completion_seconds": "Least time for a task, in seconds a question",
 }
-FLAG_FIELDS = ("shortcuts", "highlight", "html", "together", "active")
-SETTING_FIELDS = (*NUMBER_FIELDS, "failed_traps", *FLAG_FIELDS)
+PERCENTAGE_FIELDS = {
+    "completion_answered": "Questions to be answered, in percent",
+    "completion_unsure": "“Can’t tell” that counts as answered, in percent at most",
+}
+FLAG_FIELDS = ("shortcuts", "highlight", "html", "together", "active", "completion_traps")
+SETTING_FIELDS = (*NUMBER_FIELDS, *PERCENTAGE_FIELDS, "failed_traps", *FLAG_FIELDS)
 SCALE_NAMES = {
     "binary": "Relevant or not",
     "graded": "Grades with names of your own",
@@ -86,10 +91,11 @@ GRADE_HINTS = {
 def format_settings(settings: Settings) -> dict[str, str]:
     """Settings as a form shows them."""
     setting_values: dict[str, Any] = {field.name: getattr(settings, field.name) for field in fields(settings)}
-    return {
+    texts = {
         name: ("on" if value else "") if name in FLAG_FIELDS else "" if value is None else str(value)
         for name, value in setting_values.items()
     }
+    return texts | {name: f"{100 * setting_values[name]:g}" for name in PERCENTAGE_FIELDS}
 
 
 def parse_settings(form: FormState) -> Settings | None:
@@ -98,13 +104,15 @@ def parse_settings(form: FormState) -> Settings | None:
         name: form.parse_number(name, label, *SETTING_LIMITS[name], optional=name == "minutes")
         for name, label in NUMBER_FIELDS.items()
     }
+    shares = {name: form.parse_percentage(name, label) for name, label in PERCENTAGE_FIELDS.items()}
     failed_traps = form.parse_choice(
         "failed_traps", "What becomes of a task that fails its traps", ("flag", "set_aside")
     )
     if form.problems.keys() & set(SETTING_FIELDS):
         return None
     try:
-        return Settings(**numbers, failed_traps=failed_traps, **{name: form.is_on(name) for name in FLAG_FIELDS})  # type: ignore[arg-type]
+        flags = {name: form.is_on(name) for name in FLAG_FIELDS}
+        return Settings(**numbers, **shares, failed_traps=failed_traps, **flags)  # type: ignore[arg-type]
     except UsageError as error:
         name, _, message = str(error).partition(" ")
         form.problems[name] = as_sentence(f"{NUMBER_FIELDS.get(name, name)} {message}")
