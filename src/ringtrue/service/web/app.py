@@ -36,6 +36,7 @@ from ringtrue.service.web.api import application as api
 from ringtrue.service.web.auth import invitations, login
 from ringtrue.service.web.context import ServerContext
 from ringtrue.service.web.errors import add_page_error_handlers, handle_unexpected_error
+from ringtrue.service.web.http_limits import LimitedHttpProtocol
 from ringtrue.service.web.judge import questions
 from ringtrue.service.web.security import SecurityMiddleware
 
@@ -193,6 +194,7 @@ def serve(settings: ServerSettings, listener: socket.socket, *, workers: int = 1
         factory=True,
         workers=workers,
         lifespan="on",
+        http=LimitedHttpProtocol,
         ws="none",
         log_config=None,
         access_log=False,  # links hold secrets, and an access log would keep them
