@@ -43,7 +43,7 @@ def port(fast_folder) -> Iterator[int]:
         yield listener.getsockname()[1]
         server.should_exit = True
         thread.join(10)
-        app.state.server.readers.shutdown()
+        app.state.server.close()
 
 
 def connect(port: int) -> socket.socket:

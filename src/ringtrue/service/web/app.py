@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import gc
-import ipaddress
 import json
 import logging
 import multiprocessing
@@ -79,7 +78,7 @@ def create_app(
         release_loop = asyncio.create_task(_release_expired_tasks(server))
         yield
         release_loop.cancel()
-        server.readers.shutdown(cancel_futures=True)
+        server.close()
         if owns_store:
             store.close()
 
@@ -171,19 +170,6 @@ def open_listener(host: str, port: int) -> socket.socket:
             ) from None
         raise UsageError(f"cannot listen on {host}, port {port}: {error.strerror}") from None
     return listener
-
-
-def is_loopback(host: str) -> bool:
-    """Whether only programs on this machine reach a server that listens there.
-
-    Examples:
-        >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0"), is_loopback("::1")
-        (True, True, False, True)
-    """
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
 
 
 def serve(settings: ServerSettings, listener: socket.socket, *, workers: int = 1) -> None:
