@@ -10,7 +10,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings, strategies as st
 
 from ringtrue.errors import FormatError, RingtrueError, TableError, UsageError
-from ringtrue.files import read_judgments, read_run
+from ringtrue.files import read_judgments, read_run, tabular
 from ringtrue.files.byte_source import Source
 from ringtrue.files.tabular import map_columns, read_column_names, read_table
 from strategies import any_ids, number_texts
@@ -197,3 +197,28 @@ def test_rows_that_end_early_are_told(tmp_path: Path, text: str, told: list[str]
     notes: list[str] = []
     read_table(Source(str(tmp_path / "t.csv")), "tsv" if "\t" in text else "csv", note=notes.append)
     assert notes == [f"{tmp_path}/t.csv:{one}; the rest of the row counts as empty" for one in told]
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"query,doc" + b",x" * 40_000 + b"\n", "the names of the columns take more than 65,536 bytes"),
+        (b"query,doc," + b",".join(b"%x" % at for at in range(11_000)) + b"\nq,d\n", "at most 10,000 columns, found"),
+        (b"{" + b", ".join(b'"k%d": 1' % at for at in range(10_500)) + b"}", "at most 10,000 columns, found 10,500"),
+    ],
+)
+def test_what_has_too_many_columns_is_no_table(tmp_path: Path, content: bytes, message: str) -> None:
+    path = tmp_path / "wide"
+    path.write_bytes(content)
+    with pytest.raises(FormatError, match=message):
+        read_judgments(path)
+
+
+def test_objects_with_names_of_their_own_make_no_table_of_empty_cells(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tabular, "MAX_EMPTY_CELLS", 1_000)
+    path = tmp_path / "sparse.jsonl"
+    path.write_bytes(b"".join(b'{"query": "q", "k%d": 1}\n' % at for at in range(100)))
+    with pytest.raises(FormatError, match=r":33: 33 objects have 34 different names, and nearly all cells"):
+        read_judgments(path)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import IO, Protocol
+from typing import IO, ClassVar, Protocol
 
 from ringtrue.errors import FileError, FormatError, did_you_mean
 
@@ -35,6 +35,7 @@ class Source:
     What can be read only once, a pipe or standard input, is kept in memory so that it can be read again.
     """
 
+    keeps_nested: ClassVar[bool] = True  # whether lists and objects in cells of a table are kept
     path: str
     progress: Callable[[int], None] | None = field(default=None, repr=False)  # told how many bytes were read
     _buffer: bytes | None = field(default=None, repr=False)

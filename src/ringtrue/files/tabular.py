@@ -10,11 +10,13 @@ from typing import TypeAlias
 import polars as pl
 
 from ringtrue.errors import UsageError, did_you_mean
-from ringtrue.files.byte_source import Source
+from ringtrue.files.byte_source import BOM, HEAD_SIZE, Source
 from ringtrue.files.formats import Format, find_separator
 from ringtrue.tables.columns import COLUMN_ALIASES, REPLACED_SUFFIX, find_free_name
 
 NoteHandler: TypeAlias = Callable[[str], None]
+MAX_COLUMNS = 10_000
+MAX_EMPTY_CELLS = 50_000_000  # of JSON lines, each with names of its own
 KNOWN_COLUMNS = {name for names in COLUMN_ALIASES.values() for name in names}
 
 
@@ -91,8 +93,12 @@ def read_column_names(source: Source, form: Format) -> list[str]:
 
 def _read_header(source: Source, form: Format) -> tuple[list[str], str]:
     """The names in the first line, and what separates them."""
-    line = source.read_head().decode("utf-8", "replace").split("\n")[0].rstrip("\r")
+    head = source.read_head()
+    line = head.decode("utf-8", "replace").split("\n")[0].rstrip("\r")
     separator = "\t" if form == "tsv" else find_separator(line) or ","
+    if len(head) >= HEAD_SIZE - len(BOM) and b"\n" not in head:
+        raise source.fault(f"the names of the columns take more than {len(head):,} bytes; is this a table?", line=1)
+    _require_few_columns(line.count(separator) + 1, source)
     if "\r" in line:
         raise source.fault("a carriage return in the header; end lines with a line feed", line=1)
     return next(csv.reader([line], delimiter=separator), []), separator
@@ -179,7 +185,8 @@ def _note_short_rows(frame: pl.DataFrame, content: bytes, separator: str, source
 def _read_json_lines(source: Source) -> pl.DataFrame:
     import json
 
-    records = []
+    names: set[str] = set()
+    records, cells = [], 0
     for number, line in source.lines():
         if not line.strip():
             continue
@@ -189,13 +196,29 @@ def _read_json_lines(source: Source) -> pl.DataFrame:
             raise source.fault(f"not JSON ({error})", line=number) from error
         if not isinstance(record, dict):
             raise source.fault(f"expected an object {{…}}, found {line[:30]}", line=number)
+        if not source.keeps_nested:
+            record = {name: [] if isinstance(value, dict | list) else value for name, value in record.items()}
         records.append(record)
+        names.update(record)
+        cells += len(record)
+        if len(records) * len(names) - cells > MAX_EMPTY_CELLS:
+            raise source.fault(
+                f"{len(records):,} objects have {len(names):,} different names, and nearly all cells of their table "
+                f"would be empty; give them the same names",
+                line=number,
+            )
+    _require_few_columns(len(names), source)
     if not records:
         raise source.fault("no line of data in this file")
     try:
         return pl.DataFrame(records, infer_schema_length=None, strict=False)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
         raise source.fault(f"no table can be made of these objects ({error})") from error
+
+
+def _require_few_columns(count: int, source: Source) -> None:
+    if count > MAX_COLUMNS:
+        raise source.fault(f"expected at most {MAX_COLUMNS:,} columns, found {count:,}; is this a table?")
 
 
 def _require_column(frame: pl.DataFrame, name: str, source: Source, *, option: str) -> None:

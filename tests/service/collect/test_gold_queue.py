@@ -42,7 +42,7 @@ def evaluated(store: Store, project: Project, folder: Path, capsys: pytest.Captu
     """What `ringtrue evaluate` says to the project's runs, the bronze labels of the draw, and the export of gold."""
     for file in runs():
         (folder / file.name).write_bytes(file.content)
-    last = [one for one in load_project_uploads(store, project.id) if one.kind == "bronze"][-1]
+    last = [one for one in store.write(lambda c: load_project_uploads(c, project.id)) if one.kind == "bronze"][-1]
     (folder / "bronze.csv").write_bytes(read_upload_file(store, project.id, last.id).content)
     gold = export_project(store, project, "gold", folder)
     capsys.readouterr()
@@ -138,14 +138,14 @@ def test_a_run_that_comes_later_extends_the_draw(
     drawn(store, bronze, budget=12, measures=["P@2"])
     expert = account(store, "expert")
     judge_all(store, bronze, expert, right, queue="gold")
-    (frame,) = [one for one in load_project_uploads(store, bronze.id) if one.kind == "frame"]
+    (frame,) = [one for one in store.write(lambda c: load_project_uploads(c, bronze.id)) if one.kind == "frame"]
     before = pl.read_csv(read_upload_file(store, bronze.id, frame.id).content)
     assert before["drawn"].sum() == 12
     more = drawn(store, bronze, budget=8, measures=["P@5"])  # what a deeper cutoff shows is new, too
     assert (more.documents, more.new) == (20, 8)
     assert any("could not be drawn before: a stratum of their own" in note for note in more.notes)
     judge_all(store, bronze, expert, right, queue="gold")
-    (frame,) = [one for one in load_project_uploads(store, bronze.id) if one.kind == "frame"]
+    (frame,) = [one for one in store.write(lambda c: load_project_uploads(c, bronze.id)) if one.kind == "frame"]
     after = read_upload_file(store, bronze.id, frame.id)
     assert pl.read_csv(after.content).height > before.height
     (tmp_path / after.name).write_bytes(after.content)
@@ -275,7 +275,7 @@ def test_a_draw_that_nobody_has_judged_can_be_withdrawn(store: Store, bronze: Pr
     expert = account(store, "expert")
     store.write(lambda c: get_or_create_task(c, bronze, expert, queue="gold", now=NOW, rng=rng()))
     assert store.write(lambda c: withdraw_gold_draw(c, bronze)) == 20
-    assert not [one for one in load_project_uploads(store, bronze.id) if one.kind == "bronze"]
+    assert not [one for one in store.write(lambda c: load_project_uploads(c, bronze.id)) if one.kind == "bronze"]
     assert rows(store, "SELECT COUNT(*) FROM item WHERE queue = 'gold'") == [(0,)]
     with pytest.raises(NotFoundError, match="nothing to withdraw"):
         store.write(lambda c: withdraw_gold_draw(c, bronze))
@@ -296,7 +296,7 @@ def test_labels_of_some_queries_only_are_told_before_gold_is_judged(store: Store
 def test_bronze_labels_are_kept_without_the_names_of_their_judges(store: Store, bronze: Project) -> None:
     labels = "query,doc,judge,label\n" + "".join(f"q{q},d{d},Anna Lindh,1\n" for q in range(6) for d in range(8))
     drawn(store, bronze, bronze=given("llm.csv", labels))
-    for one in load_project_uploads(store, bronze.id):
+    for one in store.write(lambda c: load_project_uploads(c, bronze.id)):
         if one.kind == "bronze":
             assert b"Anna" not in read_upload_file(store, bronze.id, one.id).content
 

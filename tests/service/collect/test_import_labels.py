@@ -216,7 +216,7 @@ def test_another_judge_is_not_taken_for_one_whose_data_was_erased(store: Store) 
 def test_no_file_that_is_kept_has_the_name_of_a_judge(store: Store) -> None:
     project = graded(store, ask=[named(timed=False)], known=named(timed=True)).project
     import_labels(store, project, named(timed=True), now=NOW, rng=rng())
-    kept = [one for one in load_project_uploads(store, project.id) if one.kind != "documents"]
+    kept = [one for one in store.write(lambda c: load_project_uploads(c, project.id)) if one.kind != "documents"]
     assert {one.kind for one in kept} == {"judgments", "topics", "traps", "labels"}
     for one in kept:
         assert b"anna" not in read_upload_file(store, project.id, one.id).content
@@ -227,13 +227,13 @@ def test_an_import_is_taken_back_and_made_again(store: Store) -> None:
     file = given("l.csv", "query,doc,judge,label\nq1,d1,zoe,1\nq1,elsewhere,zoe,0\n")
     for _ in range(2):
         assert import_labels(store, project, file, now=NOW, rng=rng()).new == 2
-        (upload,) = [one for one in load_project_uploads(store, project.id) if one.kind == "labels"]
+        (upload,) = [one for one in store.write(lambda c: load_project_uploads(c, project.id)) if one.kind == "labels"]
         look = revert_import(store, project, upload.id, preview=True)
         assert (look.labels, look.items) == (2, 1)
         assert revert_import(store, project, upload.id) == look
         assert rows(store, "SELECT COUNT(*) FROM assignment WHERE state = 'done'") == [(0,)]
     with pytest.raises(NotFoundError):
         revert_import(store, project, upload.id)
-    run = load_project_uploads(store, project.id)[0]
+    run = store.write(lambda c: load_project_uploads(c, project.id))[0]
     with pytest.raises(NotFoundError, match="no labels were imported from this file"):
         revert_import(store, project, run.id)

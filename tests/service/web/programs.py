@@ -119,7 +119,7 @@ def server_on(store: Store, **settings: Any) -> Iterator[FastAPI]:
     try:
         yield app
     finally:
-        server.readers.shutdown()
+        server.close()
         if len(app.routes) == routes:  # else a test gave it routes of its own
             IDLE.append(app)
 

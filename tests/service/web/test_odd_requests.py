@@ -34,7 +34,7 @@ ODD = [
 def app(store: Store) -> Iterator[FastAPI]:
     made = create_app(store, secret=b"s", clock=lambda: NOW)
     yield made
-    made.state.server.readers.shutdown()
+    made.state.server.close()
 
 
 @pytest.mark.slow

@@ -55,7 +55,8 @@ def command(
     try:
         from ringtrue.service.store import Store
         from ringtrue.service.store.invitations import invite_first_owner
-        from ringtrue.service.web.app import ServerSettings, is_loopback, normalise_base_url, open_listener, serve
+        from ringtrue.service.web.app import ServerSettings, normalise_base_url, open_listener, serve
+        from ringtrue.service.web.origins import is_loopback
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("ringtrue"):
             raise

@@ -14,7 +14,15 @@ from ringtrue.formatting.phrases import format_count
 from ringtrue.gold.sampling import GoldDraw, sample, sample_queries
 from ringtrue.service.collect.inputs import read_runs
 from ringtrue.service.collect.quality import resolve_labels
-from ringtrue.service.collect.uploads import UploadedFile, load_files, open_source, plainly, store_file, without_options
+from ringtrue.service.collect.uploads import (
+    UploadedFile,
+    load_files,
+    open_source,
+    plainly,
+    require_unpacked_size,
+    store_file,
+    without_options,
+)
 from ringtrue.service.store.items import load_gold_items, record_gold_draw
 from ringtrue.service.store.projects import delete_uploads
 from ringtrue.tables import Judgments
@@ -151,6 +159,7 @@ def _load_bronze_labels(
     connection: Connection, project: Project, file: UploadedFile | None, note: Callable[[str], None]
 ) -> Judgments:
     if file is not None:
+        require_unpacked_size([file])
         labels = read_judgments(open_source(file), note=note)
         labels.require_one_label_each()
         return labels

@@ -19,6 +19,7 @@ from ringtrue.service.collect.uploads import (
     as_csv_file,
     open_source,
     plainly,
+    require_unpacked_size,
     store_file,
     without_options,
 )
@@ -57,6 +58,7 @@ def import_labels(
     so that it holds no name and can be taken back.
     """
     notes: list[str] = []
+    require_unpacked_size([file])
     require_kind(file, project.scale)
     labels = _read_labels(file, project.scale, notes.append)
     with store.transaction() as connection:

@@ -23,6 +23,7 @@ from ringtrue.service.collect.uploads import (
     as_csv_file,
     plainly,
     register_documents_file,
+    require_unpacked_size,
     store_file,
     without_options,
 )
@@ -125,6 +126,7 @@ def _read_project_files(
     depth: int,
     rng: np.random.Generator,
 ) -> _ProjectFiles:
+    require_unpacked_size([*ask, *documents, *(file for file in (topics, traps) if file is not None)])
     notes: list[str] = []
     to_judge = read_items(ask, scale, settings, depth=depth, rng=rng) if ask else None
     trap_rows = read_traps(traps, scale, notes.append) if traps is not None else []

@@ -5,26 +5,31 @@ Whoever sent them has a page before them: what is wrong is said without options 
 
 from __future__ import annotations
 
+import gzip
+import io
 import re
-from collections.abc import Iterator
-from contextlib import contextmanager
+import zlib
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from ringtrue.errors import FormatError, NotFoundError, RingtrueError
-from ringtrue.files.byte_source import GZIP, ZSTD, Source
+from ringtrue.files.byte_source import GZIP, PARQUET, ZSTD, Source
 from ringtrue.service.store.projects import Upload, add_upload, get_upload, load_upload_contents, load_uploads
 
 if TYPE_CHECKING:
     import polars as pl
+    import zstandard
     from sqlalchemy import Connection
 
     from ringtrue.service.store import Store
 
 
-MAX_UNPACKED_BYTES = 1 << 31  # bytes, when unpacked
+MAX_UNPACKED_BYTES = 1_000_000_000  # of all files that are sent at once
+CELL_BYTES = 16  # that a cell of a table takes at least
 MAX_NAME_LENGTH = 200
-PIECE_BYTES = 1 << 22
+PIECE_BYTES = 1 << 20
 PACKED_SUFFIXES = (".gz", ".zst")
 DOCUMENTS_KIND = "documents"  # kind of a file whose texts are kept in their own table: of the file itself, its size
 
@@ -47,9 +52,10 @@ class UploadedFile:
 
 
 class _InMemorySource(Source):
-    """A file in memory."""
+    """A file in memory, sent by somebody else: lists and objects in its cells, which nobody reads here, are dropped."""
 
     __slots__ = ()
+    keeps_nested = False
 
     @property
     def is_stream(self) -> bool:
@@ -57,21 +63,75 @@ class _InMemorySource(Source):
         return True
 
 
-def open_source(file: UploadedFile, *, max_bytes: int = MAX_UNPACKED_BYTES) -> Source:
-    """The file for the readers of `files`; refuses a small one that would unpack to an enormous one.
+def open_source(file: UploadedFile) -> Source:
+    """The file for the readers of `files`; `require_unpacked_size` comes first where somebody sent it.
 
     Examples:
         >>> open_source(UploadedFile(name="a.run", content=b"q1 Q0 d1 1 3.5 A")).display_name
         'a.run'
     """
-    source = _InMemorySource(path=file.name, _buffer=file.content)
-    if file.content.startswith((GZIP, ZSTD)):
-        size = 0
-        for piece in source.chunks(PIECE_BYTES):
-            size += len(piece)
-            if size > max_bytes:
-                raise FormatError(f"{file.name}: it unpacks to more than {max_bytes >> 20:,} MB; give a smaller file")
-    return source
+    return _InMemorySource(path=file.name, _buffer=file.content)
+
+
+def require_unpacked_size(files: Iterable[UploadedFile], *, max_bytes: int | None = None) -> None:
+    """Refuse small files that would unpack to enormous ones, together; little of it is held in memory meanwhile."""
+    limit = MAX_UNPACKED_BYTES if max_bytes is None else max_bytes
+    unpacked_bytes = 0
+    for file in files:
+        head = b""
+        for piece in _unpack_in_pieces(file.content):
+            head = head or piece[: len(PARQUET)]
+            unpacked_bytes += len(piece)
+            if unpacked_bytes > limit:
+                raise _too_large(file, limit)
+        if head == PARQUET:
+            unpacked_bytes += _measure_parquet(file, limit - unpacked_bytes, limit)
+
+
+def _unpack_in_pieces(content: bytes) -> Iterator[bytes]:
+    """What is in a file; where it is damaged it ends, and whoever reads it says so."""
+    raw = io.BytesIO(content)
+    stream: gzip.GzipFile | io.BytesIO | zstandard.ZstdDecompressionReader = raw
+    errors: tuple[type[Exception], ...] = (EOFError, OSError, zlib.error)
+    if content.startswith(GZIP):
+        stream = gzip.GzipFile(fileobj=raw)
+    elif content.startswith(ZSTD):
+        import zstandard
+
+        errors = (zstandard.ZstdError,)
+        stream = zstandard.ZstdDecompressor().stream_reader(raw, read_across_frames=True)
+    with suppress(*errors):
+        while piece := stream.read(PIECE_BYTES):
+            yield piece
+
+
+def _measure_parquet(file: UploadedFile, remaining: int, limit: int) -> int:
+    """Bytes that the cells of a Parquet file take: a few kilobytes of it can say a billion times the same."""
+    import polars as pl
+
+    content = b"".join(_unpack_in_pieces(file.content))
+    try:
+        table = pl.scan_parquet(io.BytesIO(content))
+        columns = table.collect_schema()
+        cell_bytes = CELL_BYTES * len(columns) * int(table.select(pl.len()).collect().item())
+        nested = next((name for name, dtype in columns.items() if dtype.is_nested()), None)
+        if nested is not None:
+            raise FormatError(f"{file.name}: column '{nested}' holds lists or objects; leave it out")
+        if cell_bytes > remaining:
+            raise _too_large(file, limit)
+        sizes = table.select(pl.col(pl.String).str.len_bytes().cast(pl.UInt64).sum()).collect()
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException):
+        return 0  # whoever reads it says what is wrong
+    text_bytes = sum(size or 0 for size in (sizes.row(0) if sizes.width else ()))
+    if cell_bytes + text_bytes > remaining:
+        raise _too_large(file, limit)
+    return cell_bytes + text_bytes
+
+
+def _too_large(file: UploadedFile, limit: int) -> FormatError:
+    return FormatError(
+        f"{file.name}: what is sent at once may unpack to {limit / 1e6:,.0f} MB, and this is more; send less at once"
+    )
 
 
 def store_file(connection: Connection, project: int, file: UploadedFile, *, kind: str, now: float) -> None:
@@ -111,10 +171,9 @@ def load_files(connection: Connection, project: int, kind: str) -> list[Uploaded
     ]
 
 
-def load_project_uploads(store: Store, project: int) -> list[Upload]:
+def load_project_uploads(connection: Connection, project: int) -> list[Upload]:
     """The files that a project has, without what is in them; `size` is that of the file as it was sent."""
-    with store.read() as connection:
-        return [replace(upload, size=_sent_size(upload)) for upload in load_uploads(connection, project)]
+    return [replace(upload, size=_sent_size(upload)) for upload in load_uploads(connection, project)]
 
 
 def read_upload_file(store: Store, project: int, upload_id: int) -> UploadedFile:

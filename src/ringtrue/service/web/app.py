@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import gc
-import ipaddress
 import json
 import logging
 import multiprocessing
@@ -36,6 +35,7 @@ from ringtrue.service.web.api import application as api
 from ringtrue.service.web.auth import invitations, login
 from ringtrue.service.web.context import ServerContext
 from ringtrue.service.web.errors import add_page_error_handlers, handle_unexpected_error
+from ringtrue.service.web.http_limits import LimitedHttpProtocol
 from ringtrue.service.web.judge import questions
 from ringtrue.service.web.security import SecurityMiddleware
 
@@ -78,7 +78,7 @@ def create_app(
         release_loop = asyncio.create_task(_release_expired_tasks(server))
         yield
         release_loop.cancel()
-        server.readers.shutdown(cancel_futures=True)
+        server.close()
         if owns_store:
             store.close()
 
@@ -172,19 +172,6 @@ def open_listener(host: str, port: int) -> socket.socket:
     return listener
 
 
-def is_loopback(host: str) -> bool:
-    """Whether only programs on this machine reach a server that listens there.
-
-    Examples:
-        >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0"), is_loopback("::1")
-        (True, True, False, True)
-    """
-    try:
-        return ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return host == "localhost"
-
-
 def serve(settings: ServerSettings, listener: socket.socket, *, workers: int = 1) -> None:
     """Serve until told to stop by Ctrl-C or SIGTERM; what is in hand is finished first."""
     os.environ[SETTINGS_VARIABLE] = json.dumps(asdict(settings))
@@ -193,6 +180,7 @@ def serve(settings: ServerSettings, listener: socket.socket, *, workers: int = 1
         factory=True,
         workers=workers,
         lifespan="on",
+        http=LimitedHttpProtocol,
         ws="none",
         log_config=None,
         access_log=False,  # links hold secrets, and an access log would keep them

@@ -6,12 +6,17 @@ import asyncio
 import hashlib
 import hmac
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
 
 from itsdangerous import BadSignature, Signer
+
+from ringtrue.errors import UnavailableError
+from ringtrue.service.web.origins import find_own_url
+from ringtrue.service.web.work_pools import READER_THREADS, WorkPools
 
 if TYPE_CHECKING:
     from fastapi import Request
@@ -20,7 +25,6 @@ if TYPE_CHECKING:
     from ringtrue.service.store import Store
 
 T = TypeVar("T")
-READER_THREADS = 8  # threads that read; fewer than the connections of the store
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -37,10 +41,16 @@ class ServerContext:
     upload_limit: int = 0
     clock: Callable[[], float] = time.time
     readers: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(READER_THREADS, "ringtrue-reader"))
+    pools: WorkPools = field(default_factory=WorkPools)
+    known_tokens: dict[bytes, float] = field(default_factory=dict)  # hashes, and until when they need no look-up
 
     async def read(self, work: Callable[[Connection], T]) -> T:
-        """Look something up, without holding up anybody else."""
+        """Look up something short: who asks, or what a judge sees."""
         return await asyncio.get_running_loop().run_in_executor(self.readers, self._read_in_thread, work)
+
+    async def read_overview(self, work: Callable[[Connection], T]) -> T:
+        """Look up what may take long in a large project, without holding up those who log in or judge."""
+        return await self.pools.overview.run(lambda: self._read_in_thread(work))
 
     def _read_in_thread(self, work: Callable[[Connection], T]) -> T:
         with self.store.read() as connection:
@@ -50,14 +60,30 @@ class ServerContext:
         """Run a short piece of work in a transaction; it is on the disk when this returns."""
         return await self.store.write_async(work)  # a browser that goes away takes nothing back
 
-    async def compute(self, work: Callable[[], T]) -> T:
-        """Run something longer in a thread of its own."""
-        return await asyncio.get_running_loop().run_in_executor(None, work)
+    async def compute(self, account: int, work: Callable[[], T], *, share: Hashable = None) -> T:
+        """Run something that takes seconds; an account has few of them in hand at once.
 
-    def run_in_background(self, work: Callable[[], object]) -> None:
-        """Run something in a thread of its own while nobody waits for it; what fails is tried again by the next."""
-        future = asyncio.get_running_loop().run_in_executor(None, work)
-        future.add_done_callback(lambda ended: ended.cancelled() or ended.exception())
+        Those who ask for the same `share` while it is computed get one answer.
+        """
+        return await self.pools.heavy.run(work, account=account, share=share)
+
+    async def choose_pairs(self, work: Callable[[], T]) -> T:
+        """Choose the next pairs for a judge who waits for them."""
+        return await self.pools.pairs.run(work)
+
+    def choose_pairs_in_background(self, work: Callable[[], object]) -> None:
+        """The same while nobody waits for it; what fails, or finds no room, is tried again by the next."""
+        with suppress(UnavailableError):
+            self.pools.pairs.submit(work)
+
+    async def hash(self, work: Callable[[], T]) -> T:
+        """Hash or check a password."""
+        return await self.pools.passwords.run(work)
+
+    def close(self) -> None:
+        """Let go of all threads."""
+        self.readers.shutdown(cancel_futures=True)
+        self.pools.shutdown()
 
     @property
     def session_cookie(self) -> str:
@@ -88,8 +114,8 @@ class ServerContext:
         return hmac.new(self.secret, f"form {nonce}".encode(), hashlib.sha256).hexdigest()
 
     def absolute_url(self, request: Request, path: str) -> str:
-        """A whole address to be sent to people."""
-        return f"{self.base_url or f'{request.url.scheme}://{request.url.netloc}'}{path}"
+        """A whole address to be sent to people; never one that a stranger chose by a header."""
+        return f"{self.base_url or find_own_url(request.scope)}{path}"
 
 
 def get_server_context(request: Request) -> ServerContext:

@@ -25,8 +25,9 @@ from ringtrue.errors import (
     UsageError,
 )
 from ringtrue.service.web.auth.anonymous_forms import login_page_keeping_answer, resend_page_for_stale_form
-from ringtrue.service.web.auth.dependencies import SAFE_METHODS, SignedOutError, StaleFormError
+from ringtrue.service.web.auth.dependencies import SignedOutError, StaleFormError
 from ringtrue.service.web.auth.token_auth import UnknownTokenError
+from ringtrue.service.web.origins import SAFE_METHODS
 from ringtrue.service.web.responses import render, see_other
 from ringtrue.service.web.security import TooLargeError
 
@@ -55,7 +56,7 @@ TITLES = {
     410: "This is over",
     413: "This is too large",
     422: "This cannot be used as it is",
-    429: "Too many attempts",
+    429: "Too much at once",
     500: "Something went wrong",
     503: "Not now",
 }

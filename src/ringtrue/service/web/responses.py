@@ -22,7 +22,8 @@ from starlette.background import BackgroundTask
 from ringtrue._version import __version__
 
 if TYPE_CHECKING:
-    from ringtrue.service.web.context import ServerContext
+    from ringtrue.service.web.auth.dependencies import RequestContext
+    from ringtrue.service.web.auth.token_auth import Caller
 
 T = TypeVar("T")
 
@@ -106,14 +107,14 @@ def attachment_headers(name: str) -> dict[str, str]:
     return {"Content-Disposition": f"attachment; filename=\"{ascii_name}\"; filename*=UTF-8''{quote(name, safe='')}"}
 
 
-async def make_in_temp_folder(server: ServerContext, make: Callable[[Path], T]) -> T:
+async def make_in_temp_folder(requester: RequestContext | Caller, make: Callable[[Path], T]) -> T:
     """What `make` answers, who is given a new folder for a file.
 
     `send_temp_file` takes the folder away, or failing does.
     """
     folder = Path(mkdtemp(prefix="ringtrue-"))
     try:
-        return await server.compute(lambda: make(folder))
+        return await requester.compute(lambda: make(folder))
     except BaseException:
         rmtree(folder, ignore_errors=True)
         raise

@@ -8,12 +8,16 @@ from typing import TYPE_CHECKING
 from python_multipart.multipart import parse_options_header
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
+
+from ringtrue.service.web.origins import require_own_origin
 
 if TYPE_CHECKING:
     from starlette.datastructures import FormData
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+    from ringtrue.service.web.context import ServerContext
 
 FORM_LIMIT = 2_000_000  # bytes of a form without files
 CONTENT_SECURITY_POLICY = "; ".join(
@@ -38,6 +42,7 @@ HEADERS = {
     "permissions-policy": "camera=(), geolocation=(), microphone=()",
 }
 RAW_HEADERS = [(name.encode(), value.encode()) for name, value in HEADERS.items()]
+HTTPS_ONLY = (b"strict-transport-security", b"max-age=31536000")
 BODY_LIMIT_KEY, FORM_KEY = "ringtrue.allowed", "ringtrue.form"
 
 
@@ -65,6 +70,7 @@ class SecurityMiddleware:
             await self.app(scope, receive, send)
             return
         scope[BODY_LIMIT_KEY] = FORM_LIMIT
+        server: ServerContext = scope["app"].state.server
         received_bytes, response_started = 0, False
         is_private = not scope["path"].startswith("/static/")
 
@@ -82,13 +88,20 @@ class SecurityMiddleware:
             if message["type"] == "http.response.start":
                 response_started = True
                 headers = [*message.get("headers", ()), *RAW_HEADERS]
+                if server.secure:
+                    headers.append(HTTPS_ONLY)
+                if message["status"] == 307:
+                    headers = [_without_host(*header) for header in headers]
                 if is_private and not any(name.lower() == b"cache-control" for name, _ in headers):
                     headers.append((b"cache-control", b"no-store"))
                 message["headers"] = headers
             await send(message)
 
         try:
+            require_own_origin(scope, server.base_url)
             await self.app(scope, receive_counted, send_with_headers)
+        except ClientDisconnect:  # in the middle of a body: nobody is there to be answered
+            return
         except Exception as error:
             if response_started:
                 raise
@@ -98,6 +111,11 @@ class SecurityMiddleware:
             form: FormData | None = scope.get(FORM_KEY)
             if form is not None:
                 await form.close()
+
+
+def _without_host(name: bytes, value: bytes) -> tuple[bytes, bytes]:
+    """A header as it is; the address of Starlette's redirects, made of the Host that was sent, as a path."""
+    return (name, b"/" + value.split(b"/", 3)[-1]) if name == b"location" and b"://" in value[:8] else (name, value)
 
 
 def allow_large_body(request: Request, limit: int) -> None:

@@ -120,7 +120,7 @@ def test_behind_https_the_cookie_travels_by_https_only_and_belongs_to_the_host(
 ) -> None:
     app = create_app(web_store, secret=b"s", base_url="https://judge.example.org")
     browser = visit(of=app)
-    browser.client.base_url = httpx.URL("https://ringtrue.test")
+    browser.client.base_url = httpx.URL("https://judge.example.org")
     cookie = log_in(browser).headers["set-cookie"]
     assert cookie.startswith("__Host-ringtrue=")
     assert "Secure" in cookie

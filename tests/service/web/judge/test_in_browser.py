@@ -54,7 +54,7 @@ class Place:
             self.account, secret, login = store.write(work)
             site = ServerContext(store=store, secret=secret)
             cookie = {"name": site.session_cookie, "value": site.sign(login, "login"), "url": self.address}
-            site.readers.shutdown()
+            site.close()
         context = self.browser.new_context(base_url=self.address, **options)
         context.add_cookies([cookie])  # type: ignore[list-item]
         return context.new_page()

@@ -267,7 +267,7 @@ async def draw_gold_labels(project: ProjectName, caller: Manager, body: GoldRequ
     """From the runs of the project, with known probabilities, into the queue `gold`."""
     stored_project = await caller.fetch_project(project, "owner")
     bronze = encode_file_or_none(body.bronze)
-    gold_draw = await caller.server.compute(
+    gold_draw = await caller.compute(
         lambda: draw_gold(
             caller.server.store,
             stored_project,

@@ -172,6 +172,6 @@ async def backup(caller: Manager) -> Response:
         write_backup(caller.server.store, path, now=caller.now)
         return path
 
-    path = await make_in_temp_folder(caller.server, work)
+    path = await make_in_temp_folder(caller, work)
     await caller.record_separately("back up")
     return send_temp_file(path, name=path.name, media_type=ZIP)

@@ -13,6 +13,7 @@ from starlette.middleware.exceptions import ExceptionMiddleware
 from ringtrue._version import __version__
 from ringtrue.service.web.api import adjudication, administration, people, progress, projects, tasks
 from ringtrue.service.web.auth.dependencies import public
+from ringtrue.service.web.auth.token_gate import TokenGate
 from ringtrue.service.web.errors import add_api_error_handlers
 from ringtrue.service.web.responses import render
 
@@ -75,8 +76,9 @@ class _ApiApp(FastAPI):
     """Without the outermost layer of its own, as the server around it answers for faults."""
 
     def build_middleware_stack(self) -> ASGIApp:
-        """What a request passes on its way to an operation."""
-        return ExceptionMiddleware(AsyncExitStackMiddleware(self.router), handlers=self.exception_handlers)
+        """What a request passes on its way to an operation: the token first, before its body is read."""
+        gate = TokenGate(AsyncExitStackMiddleware(self.router), str(self.openapi_url))
+        return ExceptionMiddleware(gate, handlers=self.exception_handlers)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

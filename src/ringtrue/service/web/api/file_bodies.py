@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from ringtrue.service.web.context import ServerContext
 
+JSON_LIMIT = 20_000_000  # bytes: while JSON is parsed, nothing else runs
 INTEGER_ADAPTER: TypeAdapter[int] = TypeAdapter(Annotated[int, Field(strict=False)])
 RequestT = TypeVar("RequestT", bound=RequestModel)
 
@@ -58,9 +59,10 @@ async def read_upload(
     request: Request, server: ServerContext, model: type[RequestT]
 ) -> tuple[RequestT, dict[str, list[UploadedFile]]]:
     """What was sent, and its files by field. Call it once it is known who sends: from here on, much may be sent."""
-    allow_large_body(request, server.upload_limit)
     content_type = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if content_type == "application/json":
+    is_json = content_type == "application/json"
+    allow_large_body(request, min(server.upload_limit, JSON_LIMIT) if is_json else server.upload_limit)
+    if is_json:
         body = model.model_validate_json(await request.body())
         return body, {name: list(map(encode_file, _as_file_list(getattr(body, name)))) for name in _file_fields(model)}
     if content_type != "multipart/form-data":

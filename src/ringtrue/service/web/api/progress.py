@@ -199,14 +199,15 @@ async def get_judgments(project: ProjectName, caller: Reader, which: Annotated[J
 async def get_quality(project: ProjectName, caller: Reader, how: Annotated[IntervalParams, Query()]) -> Any:
     """Of what was collected so far, with traps and gold labels as known answers."""
     stored_project = await caller.fetch_project(project, "viewer")
-    quality = await caller.server.compute(
+    quality = await caller.compute(
         lambda: assess_quality(
             caller.server.store,
             stored_project,
             resamples=how.resamples,
             level=how.level,
             rng=np.random.default_rng(how.seed),
-        )
+        ),
+        share=("quality", stored_project.id, how.resamples, how.level, how.seed),
     )
     return {
         "labels": quality.labels,
@@ -245,7 +246,7 @@ async def get_export(
     stored_project = await caller.fetch_project(project, "viewer")
 
     exported = await make_in_temp_folder(
-        caller.server,
+        caller,
         lambda folder: export_project(caller.server.store, stored_project, key, folder, **which.model_dump()),
     )
     await caller.record_separately("export", project=stored_project.id, key=key, rows=exported.rows)

@@ -143,7 +143,7 @@ async def make_a_project(caller: Manager, body: ProjectRequest) -> Any:
     settings = Settings(**body.settings.model_dump())
     ask, documents = list(map(encode_file, body.ask)), list(map(encode_file, body.documents))
     topics, traps = encode_file_or_none(body.topics), encode_file_or_none(body.traps)
-    created = await caller.server.compute(
+    created = await caller.compute(
         lambda: make_project(
             caller.server.store,
             name=body.name,
@@ -217,7 +217,7 @@ async def delete_a_project(project: ProjectName, caller: Manager, sure: Annotate
             delete_project(connection, stored_project.id)
             caller.record(connection, "delete project", name=stored_project.name)
 
-    await caller.server.compute(delete_and_record)
+    await caller.compute(delete_and_record)
 
 
 @router.get(
@@ -229,7 +229,7 @@ async def delete_a_project(project: ProjectName, caller: Manager, sure: Annotate
 async def list_files(project: ProjectName, caller: Manager) -> Any:
     """Runs, pools and topics are kept; of labels, pairs and traps what was used; of documents, their texts."""
     stored_project = await caller.fetch_project(project, "owner")
-    return await caller.server.compute(lambda: load_project_uploads(caller.server.store, stored_project.id))
+    return await caller.read(lambda connection: load_project_uploads(connection, stored_project.id))
 
 
 @router.post(
@@ -248,7 +248,7 @@ async def add_files(project: ProjectName, request: Request, caller: Manager) -> 
     body, files = await read_upload(request, caller.server, FilesRequest)
     if not any(files.values()):
         raise UsageError(f"expected at least one file in {', '.join(files)}")
-    created = await caller.server.compute(
+    created = await caller.compute(
         lambda: extend_project(
             caller.server.store,
             stored_project,
@@ -280,7 +280,7 @@ async def add_files(project: ProjectName, request: Request, caller: Manager) -> 
 async def get_file(project: ProjectName, file: RowId, caller: Manager) -> Response:
     """As it was sent, but for names of judges."""
     stored_project = await caller.fetch_project(project, "owner")
-    upload = await caller.server.compute(lambda: read_upload_file(caller.server.store, stored_project.id, file))
+    upload = await caller.compute(lambda: read_upload_file(caller.server.store, stored_project.id, file))
     return Response(upload.content, media_type="application/octet-stream", headers=attachment_headers(upload.name))
 
 
@@ -296,7 +296,7 @@ async def import_existing(project: ProjectName, request: Request, caller: Manage
     stored_project = await caller.fetch_project(project, "owner")
     _, files = await read_upload(request, caller.server, ImportRequest)
     (file,) = files["file"]
-    imported = await caller.server.compute(
+    imported = await caller.compute(
         lambda: import_labels(caller.server.store, stored_project, file, now=caller.now, rng=np.random.default_rng())
     )
     await caller.record_separately("import labels", project=stored_project.id, new=imported.new, known=imported.known)
@@ -312,7 +312,7 @@ async def import_existing(project: ProjectName, request: Request, caller: Manage
 async def take_back(project: ProjectName, file: RowId, caller: Manager) -> Any:
     """They count no more; items that were there for them alone are deleted."""
     stored_project = await caller.fetch_project(project, "owner")
-    reverted = await caller.server.compute(lambda: revert_import(caller.server.store, stored_project, file))
+    reverted = await caller.compute(lambda: revert_import(caller.server.store, stored_project, file))
     await caller.record_separately(
         "take back labels", project=stored_project.id, labels=reverted.labels, items=reverted.items
     )

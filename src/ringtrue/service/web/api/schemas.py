@@ -38,7 +38,8 @@ ERROR_DESCRIPTIONS: dict[int, str] = {
     413: "Too much was sent at once.",
     415: "What was sent is neither of the kinds that are expected here.",
     422: "What was sent cannot be used as it is: the message says what was expected.",
-    503: "The database cannot do it now. Nothing was written, and sending it again is safe.",
+    429: "This account has too many long requests in hand: wait as `Retry-After` says.",
+    503: "The database cannot do it now, or too many wait. Nothing was written, and sending it again is safe.",
 }
 
 ShortText: TypeAlias = Annotated[str, StringConstraints(max_length=2_000, pattern=NO_NUL_PATTERN)]
@@ -115,6 +116,7 @@ class ErrorDetail(BaseModel):
         "too_large",
         "media_type",
         "invalid",
+        "too_many",
         "fault",
         "unavailable",
     ]
@@ -131,7 +133,7 @@ def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
     """The errors of an operation, as OpenAPI tells them; those that every operation can have are added."""
     return {
         status: {"model": ErrorResponse, "description": ERROR_DESCRIPTIONS[status]}
-        for status in sorted({400, 401, 403, 413, 422, 503, *statuses})
+        for status in sorted({400, 401, 403, 413, 422, 429, 503, *statuses})
     }
 
 

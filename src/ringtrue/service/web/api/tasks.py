@@ -320,7 +320,7 @@ async def _open_and_load_task(
     project, account, task, content = await access.write(work)
     if project.settings.active and queue == "main":
         if task is not None:
-            access.server.run_in_background(make_refill_job(access.server, project))
+            access.server.choose_pairs_in_background(make_refill_job(access.server, project))
         elif await wait_for_pairs(access.server, project, account):
             _, _, task, content = await access.write(work)
     return task, content

@@ -15,7 +15,7 @@ import hmac
 import json
 import secrets
 from base64 import urlsafe_b64encode
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Annotated, Any, TypeAlias, TypeVar
 
@@ -28,6 +28,7 @@ from ringtrue.errors import ForbiddenError, NotFoundError
 from ringtrue.service.store.projects import get_project_by_name
 from ringtrue.service.store.sessions import authenticate_login
 from ringtrue.service.web.context import ServerContext, get_server_context
+from ringtrue.service.web.origins import SAFE_METHODS
 from ringtrue.service.web.security import allow_large_body, read_form
 
 if TYPE_CHECKING:
@@ -37,7 +38,6 @@ if TYPE_CHECKING:
 
 T = TypeVar("T")
 F = TypeVar("F", bound=Callable[..., Any])
-SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 GUARDS: set[Callable[..., Any]] = set()
 PUBLIC: set[Callable[..., Any]] = set()
 
@@ -112,12 +112,16 @@ class RequestContext:
         return urlsafe_b64encode(hmac.digest(self.server.secret, payload, "sha256")).decode().rstrip("=")
 
     async def read(self, work: Callable[[Connection], T]) -> T:
-        """Look something up, without holding up anybody else."""
-        return await self.server.read(work)
+        """Look something up, without holding up those who log in or judge."""
+        return await self.server.read_overview(work)
 
     async def write(self, work: Callable[[Connection], T]) -> T:
         """Run a short piece of work in a transaction; it is on the disk when this returns."""
         return await self.server.write(work)
+
+    async def compute(self, work: Callable[[], T], *, share: Hashable = None) -> T:
+        """Run something that takes seconds; refused with 429 where this account has too many of them in hand."""
+        return await self.server.compute(self.person.id, work, share=share)
 
 
 @guard

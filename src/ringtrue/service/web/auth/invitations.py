@@ -75,7 +75,7 @@ async def welcome(request: Request, secret: str, context: Visitor) -> Response:
             require_strong_password(password, handle=handle, name=name)
             if password != str(form.get("again", "")):
                 raise UsageError("the two passwords differ; write the same one twice")
-            password_hash = await server.compute(lambda: hash_password(password))
+            password_hash = await server.hash(lambda: hash_password(password))
         account = await server.write(
             lambda c: accept_invitation(
                 c,

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import unicodedata
-from threading import BoundedSemaphore
 from typing import TYPE_CHECKING
 
 from argon2 import PasswordHasher
@@ -46,9 +45,8 @@ WRONG_CREDENTIALS = "The log-in name or the password is wrong."
 NOT_LOGGED_IN_YET = "You are not logged in yet: open your link in another tab, begin there, then come back to this one."
 MIN_PASSWORD_LENGTH = 10
 MAX_PASSWORD_LENGTH = 200
-# RFC 9106's second choice. Each takes 64 MiB, so only a few are computed at once however many ask.
+# RFC 9106's second choice. Each takes 64 MiB, so `ServerContext.hash` computes only a few at once however many ask.
 HASHER = PasswordHasher(time_cost=3, memory_cost=65_536, parallelism=1)
-HASHING_SLOTS = BoundedSemaphore(2)
 # Of a password that was drawn by lot and thrown away: what is compared when there is nobody to compare with.
 DUMMY_HASH = "$argon2id$v=19$m=65536,t=3,p=1$SJultWgtTEy0UKu/C8Uo+A$XhcFYxj2Okgd2WLaCx08FknfST8esvLrohNvJxFtn5I"
 
@@ -103,7 +101,7 @@ async def login(request: Request, context: Visitor) -> Response:
     if wait_seconds:
         return refuse_login(429, f"{too_many_attempts_message(wait_seconds)}.".capitalize())
     credentials = await server.read(lambda c: find_password_hash(c, handle))
-    is_correct = await server.compute(lambda: is_correct_password(password, credentials[1] if credentials else None))
+    is_correct = await server.hash(lambda: is_correct_password(password, credentials[1] if credentials else None))
     if credentials is None or not is_correct:
         return refuse_login(401, WRONG_CREDENTIALS)
     await server.write(lambda c: clear_login_attempts(c, handle=handle, address=client_address))
@@ -183,14 +181,14 @@ async def change_password(request: Request, context: SignedIn) -> Response:
         if wait_seconds:
             raise UsageError(too_many_attempts_message(wait_seconds))
         stored_hash = credentials[1] if credentials else None
-        if not await context.server.compute(lambda: is_correct_password(context.text("old"), stored_hash)):
+        if not await context.server.hash(lambda: is_correct_password(context.text("old"), stored_hash)):
             raise UsageError("the old password is wrong")
         require_strong_password(new_password, handle=handle, name=context.person.name or "")
         if new_password != context.text("again"):
             raise UsageError("the two new passwords differ; write the same one twice")
     except UsageError as error:
         return _password_form(request, has_one=credentials is not None, problem=str(error))
-    new_hash = await context.server.compute(lambda: hash_password(new_password))
+    new_hash = await context.server.hash(lambda: hash_password(new_password))
 
     def work(connection: Connection) -> None:
         set_password(connection, context.person.id, new_hash, now=context.now)
@@ -219,20 +217,18 @@ def require_strong_password(password: str, *, handle: str = "", name: str = "") 
 
 def hash_password(password: str) -> str:
     """What is stored of a password; takes a moment, so not on the loop that serves everybody."""
-    with HASHING_SLOTS:
-        return HASHER.hash(_normalise_password(password))
+    return HASHER.hash(_normalise_password(password))
 
 
 def is_correct_password(password: str, stored_hash: str | None) -> bool:
     """Whether this is the password; None for somebody who is not there, which takes as long."""
-    with HASHING_SLOTS:
-        try:
-            return (
-                HASHER.verify(stored_hash or DUMMY_HASH, _normalise_password(password[: 2 * MAX_PASSWORD_LENGTH]))
-                and stored_hash is not None
-            )
-        except (VerificationError, InvalidHashError):
-            return False
+    try:
+        return (
+            HASHER.verify(stored_hash or DUMMY_HASH, _normalise_password(password[: 2 * MAX_PASSWORD_LENGTH]))
+            and stored_hash is not None
+        )
+    except (VerificationError, InvalidHashError):
+        return False
 
 
 def _normalise_password(password: str) -> str:

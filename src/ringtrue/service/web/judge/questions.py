@@ -247,7 +247,7 @@ async def _open_judge_screen(access: JudgeAccess, queue: str | None) -> JudgeScr
     screen = await access.write(work)
     if context.project.settings.active and context.may("judge"):
         if screen is not None:
-            context.server.run_in_background(make_refill_job(context.server, context.project))
+            context.server.choose_pairs_in_background(make_refill_job(context.server, context.project))
         elif await wait_for_pairs(context.server, context.project, context.person.id):
             screen = await access.write(work)
     return screen

@@ -147,7 +147,7 @@ def round_to_hundredths(seconds: float) -> float:
 async def wait_for_pairs(server: ServerContext, project: Project, account: int) -> bool:
     """Have pairs chosen for a judge who finds none left, or wait while another does; no thread is held meanwhile."""
     deadline = time.monotonic() + PAIR_WAIT_SECONDS
-    while (chosen_count := await server.compute(make_refill_job(server, project, account))) is None:
+    while (chosen_count := await server.choose_pairs(make_refill_job(server, project, account))) is None:
         if time.monotonic() >= deadline:
             raise PairsPendingError("new pairs are being chosen; ask again in a moment")
         await asyncio.sleep(PAIR_POLL_SECONDS)

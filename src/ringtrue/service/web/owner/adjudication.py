@@ -125,7 +125,7 @@ async def draw_gold_queue(request: Request, context: ProjectOwnerUpload) -> Resp
     if number is None or wanted is None or form.problems:
         return await _render_gold_page(request, context, form, status=422)
     try:
-        gold_draw = await context.server.compute(
+        gold_draw = await context.compute(
             lambda: draw_gold(
                 context.server.store,
                 context.project,
@@ -220,7 +220,7 @@ def _answer_name(context: RequestContext, answer: str) -> str:
 async def _render_gold_page(
     request: Request, context: RequestContext, form: FormState, *, status: int = 200
 ) -> Response:
-    store, project = context.server.store, context.project
+    project = context.project
 
     def load(connection: Connection) -> dict[str, Any]:
         members = load_accounts(connection, project.id)
@@ -231,7 +231,7 @@ async def _render_gold_page(
             "unclear": load_undecided_gold(connection, project),
         }
 
-    files = await context.server.compute(lambda: load_project_uploads(store, project.id))
+    files = await context.read(lambda connection: load_project_uploads(connection, project.id))
     return render_owner_page(
         request,
         context,

@@ -52,7 +52,7 @@ async def backup(context: ServerOwner) -> Response:
         write_backup(context.server.store, folder / name, now=context.now)
         return folder / name
 
-    path = await make_in_temp_folder(context.server, work)
+    path = await make_in_temp_folder(context, work)
     await record_owner_action(context, "back up")
     return send_temp_file(path, name=name, media_type="application/zip")
 

@@ -103,7 +103,7 @@ async def download(request: Request, context: Viewer, key: str) -> Response:
         )
 
     try:
-        exported = await make_in_temp_folder(context.server, work)
+        exported = await make_in_temp_folder(context, work)
     except (InputError, UsageError) as error:
         form.problems[""] = as_sentence(str(error))
         form.values["which"] = form["which"] or "every"
@@ -117,7 +117,7 @@ async def download(request: Request, context: Viewer, key: str) -> Response:
 @router.get("/p/{project}/files/{upload}")
 async def download_upload(context: ProjectOwner, upload: PathId) -> Response:
     """A file as it was uploaded, or the bronze labels of a draw."""
-    file = await context.server.compute(lambda: read_upload_file(context.server.store, context.project.id, upload))
+    file = await context.compute(lambda: read_upload_file(context.server.store, context.project.id, upload))
     return Response(file.content, media_type="application/octet-stream", headers=attachment_headers(file.name))
 
 
@@ -139,7 +139,7 @@ async def import_file(request: Request, context: ProjectOwnerUpload) -> Response
     if form.problems:
         return render_owner_page(request, context, "import.html", status=422, form=form)
     try:
-        imported = await context.server.compute(
+        imported = await context.compute(
             lambda: import_labels(
                 context.server.store, context.project, files[0], now=context.now, rng=np.random.default_rng()
             )
@@ -157,14 +157,14 @@ async def import_file(request: Request, context: ProjectOwnerUpload) -> Response
 async def take_back_page(request: Request, context: ProjectOwner, upload: PathId) -> Response:
     """What taking back the labels of a file would do."""
     store, project = context.server.store, context.project
-    preview = await context.server.compute(lambda: revert_import(store, project, upload, preview=True))
+    preview = await context.compute(lambda: revert_import(store, project, upload, preview=True))
     return render_owner_page(request, context, "take_back.html", found=preview, upload=upload)
 
 
 @router.post("/p/{project}/files/{upload}/take-back")
 async def take_back(context: ProjectOwner, upload: PathId) -> Response:
     """Count none of the labels that came with a file."""
-    reverted = await context.server.compute(lambda: revert_import(context.server.store, context.project, upload))
+    reverted = await context.compute(lambda: revert_import(context.server.store, context.project, upload))
     await record_owner_action(context, "take back labels", labels=reverted.labels, items=reverted.items)
     labels, items = format_count(reverted.labels, "label"), format_count(reverted.items, "item")
     message = f"{labels} taken back, and {items} that came with them."

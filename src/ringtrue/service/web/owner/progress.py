@@ -154,8 +154,9 @@ async def progress_page(request: Request, context: Member) -> Response:
 async def quality_page(request: Request, context: Viewer) -> Response:
     """Agreement and judges as they are now; sentences where there is too little for numbers."""
     project = context.project
-    quality = await context.server.compute(
-        lambda: assess_quality(context.server.store, project, rng=np.random.default_rng(SEED))
+    quality = await context.compute(
+        lambda: assess_quality(context.server.store, project, rng=np.random.default_rng(SEED)),
+        share=("quality page", project.id),
     )
     failed = await context.read(lambda c: load_failed_tasks(c, project))
     agreement, judges = quality.agreement, quality.judges

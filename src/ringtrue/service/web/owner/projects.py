@@ -75,7 +75,7 @@ async def create(request: Request, context: ServerOwnerUpload) -> Response:
     if scale is None or settings is None or depth is None or form.problems:
         return _render_new_page(request, context, form, status=422)
     try:
-        created = await context.server.compute(
+        created = await context.compute(
             lambda: make_project(
                 context.server.store,
                 name=name,
@@ -189,7 +189,7 @@ async def add_files(request: Request, context: ProjectOwnerUpload) -> Response:
     if depth is None or form.problems:
         return await _render_files_page(request, context, form, status=422)
     try:
-        created = await context.server.compute(
+        created = await context.compute(
             lambda: extend_project(
                 context.server.store,
                 context.project,
@@ -220,9 +220,7 @@ async def add_files(request: Request, context: ProjectOwnerUpload) -> Response:
 async def _render_files_page(
     request: Request, context: RequestContext, form: FormState, *, status: int = 200
 ) -> Response:
-    project_uploads = await context.server.compute(
-        lambda: load_project_uploads(context.server.store, context.project.id)
-    )
+    project_uploads = await context.read(lambda connection: load_project_uploads(connection, context.project.id))
     return render_owner_page(
         request,
         context,
@@ -308,7 +306,7 @@ async def delete(request: Request, context: ProjectOwner) -> Response:
     if form["typed"].strip() != name:
         form.problems["typed"] = f"To delete the project, type its name: {name}"
         return render_owner_page(request, context, "delete.html", status=422, form=form)
-    await context.server.compute(lambda: _delete_and_record(context))
+    await context.compute(lambda: _delete_and_record(context))
     return redirect_with_notes(context, "/")
 
 

@@ -1,0 +1,187 @@
+"""What a connection may send before anybody knows who it is: how long a head, how slowly, and how many at once.
+
+uvicorn's protocol on httptools takes headers of any size and waits for ever; this one answers 414, 431, 408 or 503,
+and closes. A request that arrives in one piece, as nearly all do, pays for a few comparisons.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+
+from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
+
+if TYPE_CHECKING:
+    from asyncio.events import TimerHandle
+
+Stage: TypeAlias = Literal["between", "head", "body"]  # of the request that is being received
+ERROR_KINDS = {400: "malformed", 408: "too_slow", 414: "too_large", 431: "too_large", 503: "unavailable"}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class HttpLimits:
+    """Sizes in bytes, times in seconds."""
+
+    url_bytes: int = 8_192
+    head_bytes: int = 32_768  # all headers together
+    headers: int = 100
+    head_seconds: float = 15.0
+    body_seconds: float = 20.0  # in each of which `body_bytes` have to come
+    body_bytes: int = 10_000
+    connections: int = 800  # below the 1,024 files that a process may usually have open
+    linger_seconds: float = 2.0  # for the other side to read why it was refused
+    linger_bytes: int = 1_000_000
+
+
+class LimitedHttpProtocol(HttpToolsProtocol):
+    """uvicorn's protocol, with limits."""
+
+    limits: ClassVar[HttpLimits] = HttpLimits()
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        self._stage: Stage = "head"
+        self._stage_bytes: int | None = None  # since the stage began or was last looked at; None in its first piece
+        self._timer: TimerHandle | None = None
+        self._refusal: tuple[int, str] | None = None
+        self._discarded: int | None = None  # bytes that came after a refusal
+        self._was_excused = False
+        self._sent_bytes = self._body_bytes = 0  # of a body that comes in pieces: as sent, and what it holds
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for the first request, or refuse one connection too many."""
+        super().connection_made(transport)
+        if len(self.connections) > self.limits.connections:
+            self._refuse(503, "The server has too many connections: try again in a moment.")
+        else:
+            self._timer = self.loop.call_later(self.limits.head_seconds, self._on_slow_head)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Stop watching."""
+        self._stop_timer()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take what came, and look at it closely only where a request is not complete."""
+        if self._discarded is not None:
+            self._discarded += len(data)
+            if self._discarded > self.limits.linger_bytes:
+                self.transport.abort()
+            return
+        super().data_received(data)
+        if self._stage != "between" and self._discarded is None:
+            self._watch_stage(len(data))
+
+    def _watch_stage(self, size: int) -> None:
+        # The first piece may end the request before this one: what it adds to this one is not known.
+        self._stage_bytes = 0 if self._stage_bytes is None else self._stage_bytes + size
+        self._sent_bytes += size
+        if self._stage == "head" and self._stage_bytes > self.limits.head_bytes:
+            self._refuse(*self._describe_long_head())
+        elif self._stage == "body" and self._sent_bytes > 2 * self.limits.head_bytes + 8 * self._body_bytes:
+            self._refuse(431, "The body is nearly all trailers and extensions of chunks, and hardly any content.")
+        elif self._timer is None and self._stage == "head":
+            self._timer = self.loop.call_later(self.limits.head_seconds, self._on_slow_head)
+        elif self._timer is None:
+            self._timer = self.loop.call_later(self.limits.body_seconds, self._check_body)
+
+    def on_message_begin(self) -> None:
+        """A request begins."""
+        super().on_message_begin()
+        self._stage = "head"
+
+    def on_headers_complete(self) -> None:
+        """Refuse a head that is too long, or hand the request on."""
+        self._begin_stage("body")
+        limits = self.limits
+        if (
+            len(self.url) > limits.url_bytes
+            or len(self.headers) > limits.headers
+            or sum([len(name) + len(value) for name, value in self.headers]) > limits.head_bytes
+        ):
+            self._refusal = self._describe_long_head()
+            raise ValueError("the head is too long")  # which ends the parser, and comes back to send_400_response
+        super().on_headers_complete()
+
+    def on_body(self, body: bytes) -> None:
+        """A piece of the body."""
+        self._body_bytes += len(body)
+        super().on_body(body)
+
+    def on_message_complete(self) -> None:
+        """A request is complete."""
+        self._begin_stage("between")
+        super().on_message_complete()
+
+    def send_400_response(self, msg: str) -> None:
+        """Answer what is no HTTP, or what a callback refused."""
+        self._refuse(*(self._refusal or (400, msg)))
+
+    def _begin_stage(self, stage: Stage) -> None:
+        self._stage, self._stage_bytes = stage, None
+        self._sent_bytes = self._body_bytes = 0
+        if self._timer is not None:
+            self._stop_timer()
+
+    def _stop_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _describe_long_head(self) -> tuple[int, str]:
+        limits = self.limits
+        if len(self.url) > limits.url_bytes:
+            return 414, f"The address is too long: at most {limits.url_bytes:,} bytes are taken."
+        return 431, f"Too many headers: at most {limits.headers} of {limits.head_bytes:,} bytes together are taken."
+
+    def _on_slow_head(self) -> None:
+        self._timer = None
+        if self._stage_bytes is None:  # nothing came: browsers open connections that they may need
+            self.transport.close()
+        else:
+            self._refuse(408, f"The headers took longer than {self.limits.head_seconds:g} s.")
+
+    def _check_body(self) -> None:
+        """Whether enough of a body came since it was last looked at; where we did not read, nobody could send."""
+        self._timer = None
+        received, self._stage_bytes = self._stage_bytes or 0, 0
+        is_answered = self.cycle is not None and self.cycle.response_complete
+        is_excused = self.flow.read_paused or (received >= self.limits.body_bytes and not is_answered)
+        if is_excused or self._was_excused:
+            self._was_excused = is_excused
+            self._timer = self.loop.call_later(self.limits.body_seconds, self._check_body)
+        elif is_answered:  # and what still comes is read by nobody
+            self.transport.close()
+        else:
+            self._refuse(408, f"The body came too slowly: less than {self.limits.body_bytes:,} bytes in some seconds.")
+
+    def _refuse(self, status: int, message: str) -> None:
+        """Answer, tell the application that nobody is there any more, and close once the answer could be read."""
+        self._stop_timer()
+        cycle = self.cycle
+        if cycle is not None and not cycle.response_complete:
+            is_started, cycle.disconnected = cycle.response_started, True
+            cycle.message_event.set()
+            if is_started:
+                self.transport.close()
+                return
+        if self.transport.is_closing():
+            return
+        self.transport.write(self._make_refusal(status, message))
+        self._discarded = 0
+        self.flow.resume_reading()
+        self._timer = self.loop.call_later(self.limits.linger_seconds, self.transport.close)
+        if self.transport.can_write_eof():
+            self.transport.write_eof()
+
+    def _make_refusal(self, status: int, message: str) -> bytes:
+        media_type, body = "text/plain", message
+        if getattr(self, "url", b"").startswith(b"/api/"):
+            media_type = "application/json"
+            body = json.dumps({"error": {"kind": ERROR_KINDS[status], "message": message}})
+        head = f"content-type: {media_type}; charset=utf-8\r\ncontent-length: {len(body)}\r\nconnection: close\r\n"
+        if status == 503:
+            head += "retry-after: 2\r\n"
+        return STATUS_LINE[status] + f"{head}\r\n{body}".encode()

@@ -1,0 +1,97 @@
+"""Under which name the server was asked, and from which site: a foreign Host or Origin is refused.
+
+With --base-url, that address is the only one; without it, links carry the address that the request came to.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+from functools import lru_cache
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from starlette.exceptions import HTTPException
+
+if TYPE_CHECKING:
+    from starlette.types import Scope
+
+SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
+OWN_SITES = (b"same-origin", b"none")  # of Sec-Fetch-Site: our own pages, or the address line
+ANY_HOST_PATHS = ("/healthz", "/metrics")  # a proxy or a monitor asks for them by an address of its own
+DEFAULT_PORTS = {"http": 80, "https": 443}
+
+
+def is_loopback(host: str) -> bool:
+    """Whether only programs on this machine reach a server that listens there.
+
+    Examples:
+        >>> is_loopback("127.0.0.1"), is_loopback("localhost"), is_loopback("0.0.0.0"), is_loopback("::1")
+        (True, True, False, True)
+    """
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+@lru_cache(maxsize=64)
+def parse_origin(text: str) -> tuple[str, str, int | None]:
+    """Scheme, host and port of an address, so that two can be compared; all empty where it is none.
+
+    Examples:
+        >>> parse_origin("https://Judge.example.org")
+        ('https', 'judge.example.org', 443)
+        >>> parse_origin("null")
+        ('', '', None)
+    """
+    try:
+        parts = urlsplit(text)
+        return parts.scheme, parts.hostname or "", parts.port or DEFAULT_PORTS.get(parts.scheme)
+    except ValueError:
+        return "", "", None
+
+
+def require_own_origin(scope: Scope, base_url: str | None) -> None:
+    """Refuse a request for another server (400), and what the pages of another site make a browser send (403)."""
+    hosts, origin, site = [], None, None
+    for name, value in scope["headers"]:
+        if name == b"host":
+            hosts.append(value)
+        elif name == b"origin":
+            origin = value
+        elif name == b"sec-fetch-site":
+            site = value
+    if base_url is not None and scope["path"] not in ANY_HOST_PATHS:
+        for host in hosts:
+            _require_own_host(host.decode("latin-1"), base_url)
+    if scope["method"] in SAFE_METHODS or (origin is None and site is None):
+        return
+    is_own_site = site is None or site in OWN_SITES
+    if origin is not None and (base_url is not None or site is None):
+        sent_from = parse_origin(origin.decode("latin-1"))
+        own = parse_origin(base_url or f"{sent_from[0]}://{hosts[0].decode('latin-1') if hosts else ''}")
+        is_own_site &= sent_from == own and own[1] != ""
+    if not is_own_site:
+        raise HTTPException(
+            403, "This was sent by a page of another site, and nothing was done: open the page here, and send it again."
+        )
+
+
+def _require_own_host(host: str, base_url: str) -> None:
+    _, name, _ = parse_origin(f"//{host}")
+    if name != parse_origin(base_url)[1] and not is_loopback(name):
+        raise HTTPException(400, f"This server is reached at {base_url}, and was asked for under another name.")
+
+
+def find_own_url(scope: Scope) -> str:
+    """The address of the server, for links where no base URL is given.
+
+    The header Host is believed where it names this machine itself, or the very address that the request came to.
+    """
+    address = scope.get("server") or ("127.0.0.1", None)
+    host = next((value.decode("latin-1") for name, value in scope["headers"] if name == b"host"), "")
+    _, name, port = parse_origin(f"//{host}")
+    if name != address[0] and not is_loopback(name):
+        name, port = address
+    bracketed = f"[{name}]" if ":" in name else name
+    return f"{scope['scheme']}://{bracketed}{'' if port is None else f':{port}'}"
