@@ -13,6 +13,10 @@ from typing import TYPE_CHECKING, TypeVar
 
 from itsdangerous import BadSignature, Signer
 
+from ringtrue.service.web.auth.read_only_login import MemoryAttempts
+from ringtrue.service.web.health_record import HealthRecord
+from ringtrue.service.web.metrics import RequestMetrics
+
 if TYPE_CHECKING:
     from fastapi import Request
     from sqlalchemy import Connection
@@ -36,6 +40,9 @@ class ServerContext:
     secure: bool = False
     upload_limit: int = 0
     clock: Callable[[], float] = time.time
+    attempts: MemoryAttempts = field(default_factory=MemoryAttempts)
+    health: HealthRecord = field(default_factory=HealthRecord)
+    metrics: RequestMetrics = field(default_factory=RequestMetrics)
     readers: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(READER_THREADS, "ringtrue-reader"))
 
     async def read(self, work: Callable[[Connection], T]) -> T:
