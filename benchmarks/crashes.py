@@ -1,8 +1,9 @@
 """A server that is killed again and again under load: is every acknowledged answer there, once?
 
-    python -m benchmarks.crashes [--kills 20] [--on sqlite …]
+    python -m benchmarks.crashes [--kills 20] [--on sqlite …] [--workers 2]
 
-`kill -9` in mid-load; the judges send again what was not acknowledged, as their page does.
+`kill -9` in mid-load; the judges send again what was not acknowledged, as their page does. With several workers, which
+need PostgreSQL, single ones are killed by turns while the others go on, and every third time the whole server is.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from benchmarks.service import DATABASES, PROJECT, begin, database, end, over_ca
 
 KILLS = 20
 BETWEEN = 60  # answers before each kill
+WHOLE_EVERY = 3  # of several workers, all are killed every third time
 JUDGES = 10
 PATIENCE = 120  # seconds for that many answers, however slow the machine is
 
@@ -49,17 +51,20 @@ class Survival:
         return not faults and self.unacknowledged <= JUDGES
 
 
-def survive_kills(url: str, *, kills: int) -> Survival:
-    """Let judges work on a new database while their server is killed."""
+def survive_kills(url: str, *, kills: int, workers: int = 1) -> Survival:
+    """Let judges work on a new database while their server is killed, or one of its workers."""
     judges = prepare(url, judges=JUDGES, items=10_000, queries=50, way="pages")
-    with Serving(url) as server:
+    with Serving(url, "--workers", str(workers)) as server:
         seconds = (kills + 1) * PATIENCE
         shift = Shift(port=server.port, project=PROJECT, judges=judges, seconds=seconds, way="pages", tenacious=True)
         at_work = begin(shift)
         try:
             answers = 0
-            for _ in range(kills):
+            for number in range(1, kills + 1):
                 answers = wait_for_answers(url, answers + BETWEEN)
+                if workers > 1 and number % WHOLE_EVERY:
+                    server.wait_for_workers(workers, without=server.kill_worker(number))
+                    continue
                 if (code := server.kill()) != -signal.SIGKILL:
                     raise RuntimeError(f"the server ended by itself, with exit code {code}")
                 server.start()
@@ -122,11 +127,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m benchmarks.crashes", description="Is any answer lost?")
     parser.add_argument("--kills", type=int, default=KILLS)
     parser.add_argument("--on", nargs="+", choices=list(DATABASES), default=list(DATABASES))
+    parser.add_argument("--workers", type=int, default=1, help="processes of the server; more than one on PostgreSQL")
     given = parser.parse_args()
     survivals = []
     for kind in given.on:
         with database(kind) as (url, _):
-            survivals.append(survive_kills(url, kills=given.kills))
+            workers = given.workers if kind == "postgresql" else 1
+            survivals.append(survive_kills(url, kills=given.kills, workers=workers))
         print(f"{DATABASES[kind]}, {describe(survivals[-1])}", flush=True)
     sys.exit(0 if all(survival.is_whole for survival in survivals) else 1)
 

@@ -20,7 +20,7 @@ from pathlib import Path
 
 BINARIES = Path("/usr/lib/postgresql")
 USER = "postgres"  # PostgreSQL refuses to run as root; Debian's package makes this user
-PATIENCE = 30.0
+PATIENCE = 90.0  # seconds: a slow machine is no bug
 MEMORY_DISK, MEMORY_BYTES = Path("/dev/shm"), 2 << 30  # a folder in memory, and what must be free there
 SETTINGS = {
     "listen_addresses": "127.0.0.1", "unix_socket_directories": "", "max_connections": "200", "fsync": "on",
@@ -180,6 +180,23 @@ class Serving:
         """End it and its workers without a word, as `kill -9` or a crash does."""
         return self._end(signal.SIGKILL)
 
+    def kill_worker(self, number: int) -> int:
+        """End one of its processes without a word, by turns, and answer which; the others go on."""
+        assert self.process is not None
+        workers = _find_workers(self.process.pid)
+        worker = workers[number % len(workers)]
+        os.kill(worker, signal.SIGKILL)
+        return worker
+
+    def wait_for_workers(self, count: int, *, without: int) -> None:
+        """Wait until there are this many processes again, the one that was killed not among them."""
+        assert self.process is not None
+        end = time.monotonic() + PATIENCE
+        while len(set(_find_workers(self.process.pid)) - {without}) < count:
+            if time.monotonic() > end:
+                raise RuntimeError(f"no other process took the place of {without}")
+            time.sleep(0.05)
+
     def _end(self, how: signal.Signals) -> int:
         if self.process is None:
             return 0
@@ -201,6 +218,12 @@ class Serving:
             return False
         finally:
             connection.close()
+
+
+def _find_workers(parent: int) -> list[int]:
+    """The processes that serve for a server with several; Linux alone tells."""
+    children = Path(f"/proc/{parent}/task/{parent}/children").read_text().split()
+    return [int(child) for child in children if b"spawn_main" in Path(f"/proc/{child}/cmdline").read_bytes()]
 
 
 def free_port() -> int:

@@ -8,8 +8,10 @@ from __future__ import annotations
 
 import os
 import shutil
+import subprocess
 import tempfile
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import NoReturn
 
@@ -78,6 +80,27 @@ def sqlite_path(fast_folder: Path, migrated_file: Path) -> Iterator[Path]:
     """The path of an SQLite database that only this test uses, with all its tables and nothing in them."""
     with tempfile.TemporaryDirectory(dir=fast_folder) as folder:
         yield Path(shutil.copy(migrated_file, Path(folder, "ringtrue.db")))
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A disk of 4 MB that can really be full."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mounted = subprocess.run(["mount", "-t", "tmpfs", "-o", "size=4m", "tmpfs", str(folder)], capture_output=True)
+    if mounted.returncode:
+        missing("a disk to be filled (who runs the tests may not mount one)")
+    yield folder
+    subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
+def fill_disk(folder: Path) -> Path:
+    """Write until there is no room for a single byte; removing the file that is answered makes room again."""
+    filler = folder / "filler"
+    with suppress(OSError), filler.open("wb", buffering=0) as stream:
+        while True:
+            stream.write(b"x" * 4096)
+    return filler
 
 
 @pytest.fixture(params=DATABASES)

@@ -11,6 +11,7 @@
     │   └── MeasureError       no such measure, or not with this parameter
     ├── StoreError             the database cannot be used
     │   └── UnavailableError   not now: locked, full or gone; nothing was written, and trying again is safe
+    │       └── ReadOnlyError  it can be read and not written: its disk is full or fails, or may not be written
     └── RefusedError           what was asked of the store is not to be had
         ├── NotFoundError      there is no such thing, or not for this person
         ├── ForbiddenError     this person, link or token may not do it
@@ -88,6 +89,10 @@ class StoreError(RingtrueError):
 
 class UnavailableError(StoreError):
     """The database cannot do it now: locked, full or gone. Nothing was written, and trying again is safe."""
+
+
+class ReadOnlyError(UnavailableError):
+    """The database can be read, and not written: its disk is full or fails, or may not be written."""
 
 
 class RefusedError(RingtrueError):

@@ -19,6 +19,7 @@ from ringtrue.service.store import Store, schema
 from ringtrue.service.store.adjudication import record_verdict
 from ringtrue.service.store.backup import EXCLUDED_TABLES, restore_backup, write_backup
 from ringtrue.service.store.projects import add_upload
+from ringtrue.service.store.sessions import authenticate_token, issue_token
 from service.small_projects import NOW, begin, finish, judge, pairs_project, project, question, rows, say
 
 Open = Callable[[str], Store]
@@ -86,10 +87,12 @@ def everything(store: Store) -> dict[str, list[tuple[Any, ...]]]:
 def test_what_comes_back_is_what_was_there_but_for_log_ins(full: Store, empty: Open, kind: str, tmp_path: Path) -> None:
     written = write_backup(full, tmp_path / "all.zip", now=NOW)
     target = empty(kind)
-    assert restore_backup(target, tmp_path / "all.zip") == written
+    assert restore_backup(target, tmp_path / "all.zip", now=NOW).manifest == written
     before, after = everything(full), everything(target)
     kept = before.keys() - EXCLUDED_TABLES
-    assert {name: after[name] for name in kept} == {name: before[name] for name in kept}
+    same = kept - {"token", "audit"}  # what restoring revokes, and that it does
+    assert {name: after[name] for name in same} == {name: before[name] for name in same}
+    assert after["audit"][:-1] == before["audit"]
     assert all(before[name] and not after[name] for name in EXCLUDED_TABLES)
     assert all(before[name] for name in kept)
     assert written.rows == {name: len(before[name]) for name in kept}
@@ -100,7 +103,7 @@ def test_work_goes_on_after_restoring_and_new_rows_have_new_numbers(full: Store,
     write_backup(full, tmp_path / "all.zip", now=NOW)
     for kind in ("sqlite", "postgresql"):
         target = empty(kind)
-        restore_backup(target, tmp_path / "all.zip")
+        restore_backup(target, tmp_path / "all.zip", now=NOW)
         bob = judge(target, "bob")
         assert bob > max(number for (number,) in rows(full, "SELECT id FROM account"))
         with target.read() as connection:
@@ -109,6 +112,43 @@ def test_work_goes_on_after_restoring_and_new_rows_have_new_numbers(full: Store,
             where = get_project_by_name(connection, "small")
         assert finish(target, begin(target, where, bob), bob, "2").outcome == "handed_in"
         assert rows(target, "SELECT COUNT(*) FROM item WHERE given > wanted") == [(0,)]
+
+
+def test_a_restored_database_has_no_live_token_login_or_invitation_but_for_crowd_links(
+    full: Store, empty: Open, tmp_path: Path
+) -> None:
+    def more(connection: Any) -> str:
+        ann = connection.execute(select(schema.account.c.id)).scalars().first()
+        token = issue_token(connection, ann, name="n", scopes=["read"], now=NOW, days=None)
+        common = {"left": 1, "created": NOW}
+        kinds = [("owner", "named"), ("judge", "named"), ("reset", "named"), ("judge", "crowd")]
+        links = [
+            {
+                "role": role,
+                "kind": kind,
+                "hash": f"{role} {kind}",
+                "account": ann if role == "reset" else None,
+                **common,
+            }
+            for role, kind in kinds
+        ]
+        connection.execute(insert(schema.invitation), links)
+        return token
+
+    token = full.write(more)
+    with full.read() as connection:
+        assert authenticate_token(connection, token, NOW) is not None
+    write_backup(full, tmp_path / "all.zip", now=NOW)
+    target = empty("sqlite")
+    restored = restore_backup(target, tmp_path / "all.zip", now=NOW + 5)
+    assert (restored.tokens, restored.invitations) == (2, 3)
+    with target.read() as connection:
+        assert authenticate_token(connection, token, NOW) is None
+    assert rows(target, "SELECT COUNT(*) FROM token WHERE revoked IS NULL") == [(0,)]
+    assert rows(target, "SELECT COUNT(*) FROM login") == [(0,)]
+    live = "SELECT hash FROM invitation WHERE revoked IS NULL ORDER BY hash"
+    assert rows(target, live) == [("h",), ("judge crowd",)]
+    assert rows(target, "SELECT action FROM audit ORDER BY id DESC LIMIT 1") == [("restore",)]
 
 
 def test_secrets_and_log_ins_of_the_hour_are_not_in_the_file(full: Store, tmp_path: Path) -> None:
@@ -123,7 +163,7 @@ def test_a_backup_is_restored_into_an_empty_database_only(full: Store, tmp_path:
     write_backup(full, tmp_path / "all.zip", now=NOW)
     before = everything(full)
     with pytest.raises(StoreError, match=r"empty database only, and this one has 1 account.*--db restored\.db"):
-        restore_backup(full, tmp_path / "all.zip")
+        restore_backup(full, tmp_path / "all.zip", now=NOW)
     assert everything(full) == before
 
 
@@ -132,7 +172,7 @@ def test_the_link_of_a_first_owner_who_never_came_is_no_hindrance(full: Store, e
     target = empty("sqlite")
     link = {"role": "owner", "kind": "named", "hash": "first", "created": NOW}
     target.write(lambda connection: connection.execute(insert(schema.invitation).values(link)))
-    restore_backup(target, tmp_path / "all.zip")
+    restore_backup(target, tmp_path / "all.zip", now=NOW)
     assert rows(target, "SELECT hash FROM invitation") == [("h",)]
 
 
@@ -149,7 +189,7 @@ def test_a_backup_holds_one_moment_while_judges_go_on(store: Store, empty: Open,
     work.join()
     for path in paths[:3]:
         target = empty("sqlite")
-        restore_backup(target, path)
+        restore_backup(target, path, now=NOW)
         ((done, said, mismatched),) = rows(target, """
             SELECT (SELECT COUNT(*) FROM assignment WHERE state = 'done'), (SELECT COUNT(*) FROM judgment),
               (SELECT COUNT(*) FROM assignment a WHERE a.version <> (
@@ -223,9 +263,9 @@ def test_a_backup_with_a_fault_is_refused_in_words_and_nothing_is_restored(
     change, words = FAULTS[fault]
     target = empty(store.engine.dialect.name)
     with pytest.raises(FormatError, match=words):
-        restore_backup(target, changed(good, change))
+        restore_backup(target, changed(good, change), now=NOW)
     assert rows(target, "SELECT (SELECT COUNT(*) FROM project) + (SELECT COUNT(*) FROM document)") == [(0,)]
-    restore_backup(target, good)
+    restore_backup(target, good, now=NOW)
 
 
 def test_what_is_no_backup_at_all_is_refused(good: Path, empty: Open, tmp_path: Path) -> None:
@@ -237,11 +277,11 @@ def test_what_is_no_backup_at_all_is_refused(good: Path, empty: Open, tmp_path: 
     cut.write_bytes(good.read_bytes()[:-30])
     for path, words in ((text, "this is none"), (foreign, r"no manifest\.json"), (cut, "this is none")):
         with pytest.raises(FormatError, match=words):
-            restore_backup(target, path)
+            restore_backup(target, path, now=NOW)
     with pytest.raises(FileError, match="no such file"):
-        restore_backup(target, tmp_path / "nowhere.zip")
+        restore_backup(target, tmp_path / "nowhere.zip", now=NOW)
     with pytest.raises(FileError, match="cannot be read"):
-        restore_backup(target, tmp_path)
+        restore_backup(target, tmp_path, now=NOW)
 
 
 def test_bytes_that_changed_on_the_disk_are_found(good: Path, empty: Open) -> None:
@@ -253,13 +293,13 @@ def test_bytes_that_changed_on_the_disk_are_found(good: Path, empty: Open) -> No
     content[start : start + 40] = bytes(40)
     good.write_bytes(content)
     with pytest.raises(FormatError, match="damaged"):
-        restore_backup(target, good)
+        restore_backup(target, good, now=NOW)
 
 
 def test_a_backup_of_another_step_says_which_version_restores_it(good: Path, empty: Open) -> None:
     bad = changed(good, lambda _, manifest: manifest.update(migration=99, ringtrue="9.9"))
     with pytest.raises(StoreError, match=r"migration 99, and this ringtrue has \d+: restore it with ringtrue 9\.9"):
-        restore_backup(empty("sqlite"), bad)
+        restore_backup(empty("sqlite"), bad, now=NOW)
 
 
 def test_numbers_keep_every_digit(store: Store, empty: Open, tmp_path: Path) -> None:
@@ -268,6 +308,6 @@ def test_numbers_keep_every_digit(store: Store, empty: Open, tmp_path: Path) -> 
     store.write(lambda c: c.execute(insert(schema.audit), [{"time": float(t), "action": "x"} for t in times]))
     write_backup(store, tmp_path / "all.zip", now=NOW)
     target = empty("sqlite")
-    restore_backup(target, tmp_path / "all.zip")
-    assert [time for (time,) in rows(target, "SELECT time FROM audit ORDER BY id")] == times.tolist()
+    restore_backup(target, tmp_path / "all.zip", now=NOW)
+    assert [time for (time,) in rows(target, "SELECT time FROM audit WHERE action = 'x' ORDER BY id")] == times.tolist()
     assert (where.id, ann) == (1, 1)

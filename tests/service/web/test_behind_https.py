@@ -19,7 +19,7 @@ from ringtrue.service.store import Store
 from ringtrue.service.store.sessions import hash_attempt
 from service.small_projects import rows
 
-PAGE = Path(__file__).parents[3] / "docs" / "how-to" / "serve-behind-https.md"
+PAGES = Path(__file__).parents[3] / "docs" / "how-to"
 HOST = "judge.example.org"
 AROUND = """
 daemon off; pid {folder}/pid; error_log stderr; {user}
@@ -33,8 +33,8 @@ http {{
 """
 
 
-@pytest.fixture
-def client(tmp_path: Path) -> Iterator[tuple[httpx.Client, str]]:
+@pytest.fixture(params=["serve-behind-https.md", "run-the-service.md"])
+def client(tmp_path: Path, request: pytest.FixtureRequest) -> Iterator[tuple[httpx.Client, str]]:
     """A client that reaches the server through nginx by https, and the first owner's secret."""
     nginx, openssl = shutil.which("nginx") or "/usr/sbin/nginx", shutil.which("openssl")
     if not Path(nginx).exists() or openssl is None:
@@ -50,7 +50,7 @@ def client(tmp_path: Path) -> Iterator[tuple[httpx.Client, str]]:
     with Serving(database, "--base-url", f"https://{HOST}") as server:
         secret = _owner_secret(server)
         configuration = tmp_path / "nginx.conf"
-        configuration.write_text(_configuration(tmp_path, port=port, behind=server.port))
+        configuration.write_text(_configuration(PAGES / request.param, tmp_path, port=port, behind=server.port))
         with subprocess.Popen([nginx, "-p", str(tmp_path), "-c", str(configuration)], stderr=subprocess.PIPE) as proxy:
             try:
                 trusted = ssl.create_default_context(cafile=str(certificate))
@@ -64,9 +64,9 @@ def client(tmp_path: Path) -> Iterator[tuple[httpx.Client, str]]:
                 proxy.terminate()
 
 
-def _configuration(folder: Path, *, port: int, behind: int) -> str:
-    shown = re.search(r"<!-- tried: nginx -->\n```text\n(.*?)```", PAGE.read_text(), re.S)
-    assert shown is not None, "the page shows no configuration of nginx"
+def _configuration(page: Path, folder: Path, *, port: int, behind: int) -> str:
+    shown = re.search(r"<!-- tried: nginx -->\n```text\n(.*?)```", page.read_text(), re.S)
+    assert shown is not None, f"{page} shows no configuration of nginx"
     server = shown.group(1)
     for before, after in (
         ("listen 443 ssl", f"listen 127.0.0.1:{port} ssl"), ("127.0.0.1:8000", f"127.0.0.1:{behind}"),
@@ -136,3 +136,24 @@ def test_the_proxy_says_where_somebody_comes_from_and_nobody_else(
         tried = {what for (what,) in rows(store, "SELECT what FROM attempt")}
     assert hash_attempt("address", "127.0.0.1") in tried
     assert hash_attempt("address", "203.0.113.7") not in tried
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("client", ["run-the-service.md"], indirect=True)
+def test_the_proxy_names_requests_stops_what_is_too_large_and_keeps_metrics_inside(
+    client: tuple[httpx.Client, str],
+) -> None:
+    browser, _ = client
+    page = browser.get("/login", headers={"X-Request-ID": "somebody-outside"})
+    assert re.fullmatch("[0-9a-f]{32}", page.headers["x-request-id"])  # nginx's, not ours and not the visitor's
+    assert len(page.headers.get_list("x-request-id")) == 1
+    for header in ("content-security-policy", "x-content-type-options", "referrer-policy", "x-frame-options"):
+        assert len(page.headers.get_list(header)) == 1
+    sheet = re.search(r"/static/style\.css\?v=\w+", page.text)
+    assert sheet is not None
+    assert browser.get(sheet[0]).status_code == 200
+    assert browser.get("/metrics").status_code == 403
+    announced = {"Content-Length": str(2 * 10**9), "Content-Type": "application/x-www-form-urlencoded"}
+    with browser.stream("POST", "/login", headers=announced, content=iter([b"x"])) as refused:
+        assert refused.status_code == 413
+    assert browser.get("/login", headers={"X-Odd": "x" * 20_000}).status_code == 400

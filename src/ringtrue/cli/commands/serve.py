@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,6 +19,8 @@ from ringtrue.formatting.phrases import format_count
 
 if TYPE_CHECKING:
     from ringtrue.service.store import Store
+    from ringtrue.service.web.preflight import Check
+    from ringtrue.service.web.request_logs import LogFormat
 
 
 @click.command("serve", cls=Command)
@@ -34,7 +37,9 @@ if TYPE_CHECKING:
 @option("--workers", "How many processes serve; more than one with PostgreSQL.", type=click.IntRange(1, 64), default=1)
 @option("--base-url URL", "How people reach it through a proxy: https://judge.example.org.")
 @option("--upload-limit MB", "How much may be sent at once.", type=click.IntRange(1, 100_000), default=1000)
+@option("--log-format", "Write a line for each request to standard error.", choices=["text", "json"])
 @option("--restore FILE", "First put a backup into the database, which must be empty.")
+@option("--check", "Serve nothing: say whether it could be, and what starting would do.", is_flag=True)
 @output_options
 def command(
     database: str,
@@ -43,7 +48,9 @@ def command(
     workers: int,
     base_url: str | None,
     upload_limit: int,
+    log_format: LogFormat | None,
     restore: str | None,
+    check: bool,
     form: OutputFormat,
 ) -> None:
     """Collect judgments in a browser.
@@ -57,6 +64,7 @@ def command(
         from ringtrue.service.store.invitations import invite_first_owner
         from ringtrue.service.web.app import ServerSettings, normalise_base_url, open_listener, serve
         from ringtrue.service.web.origins import is_loopback
+        from ringtrue.service.web.preflight import Target, check_server
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("ringtrue"):
             raise
@@ -65,6 +73,9 @@ def command(
             f"in a copy of the sources pip install '.[web]'"
         ) from None
 
+    if check:
+        _print_checks(form, check_server(Target(database, host, port, base_url)))
+        return
     address = normalise_base_url(base_url)
     if workers > 1 and not database.startswith("postgresql"):
         raise UsageError(
@@ -85,7 +96,9 @@ def command(
             )
         owner_link = None if secret is None else f"{public_url}/welcome/{secret}"
         _print_address(form, public_url, _hide_password(database), owner_link, notes)
-        server_settings = ServerSettings(database=database, base_url=address, upload_limit=upload_limit * 1_000_000)
+        server_settings = ServerSettings(
+            database=database, base_url=address, upload_limit=upload_limit * 1_000_000, log_format=log_format
+        )
         serve(server_settings, listener, workers=workers)
 
 
@@ -109,9 +122,14 @@ def _restore_from(store: Store, file: str) -> str:
     path = Path(file)
     if not path.is_file():
         raise FileError(f"{file}: there is no such file; a backup is a .zip that the server made")
-    rows = restore_backup(store, path).rows
+    restored = restore_backup(store, path, now=time.time())
+    rows = restored.manifest.rows
     counts = ", ".join(format_count(rows.get(name, 0), name) for name in ("project", "account", "judgment"))
-    return f"restored from {file}: {counts}"
+    revoked = f"{format_count(restored.tokens, 'token')} and {format_count(restored.invitations, 'invitation')}"
+    return (
+        f"restored from {file}: {counts}; everybody logs in again with the password of that time, and {revoked} of "
+        f"that time are revoked: make new ones (links for crowd platforms go on)"
+    )
 
 
 def _browsable_host(host: str) -> str:
@@ -123,6 +141,15 @@ def _hide_password(database: str) -> str:
     from sqlalchemy.engine import make_url
 
     return make_url(database).render_as_string(hide_password=True) if "://" in database else database
+
+
+def _print_checks(form: OutputFormat, checks: list[Check]) -> None:
+    """Say what was found, and end with exit code 1 where something is not as it should be."""
+    payload = {"ok": all(check.ok for check in checks), "checks": [asdict(check) for check in checks]}
+    rows = [[check.name, "ok" if check.ok else "FAILS", check.found] for check in checks]
+    emit(form, payload=payload, grid=Grid(columns=["check", "", "found"], rows=rows, left=3))
+    if not payload["ok"]:
+        raise click.exceptions.Exit(1)
 
 
 def _print_address(

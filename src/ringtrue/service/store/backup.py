@@ -15,12 +15,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
-from sqlalchemy import delete, func, insert, select, text
+from sqlalchemy import delete, func, insert, or_, select, text, update
 
 from ringtrue._version import __version__
 from ringtrue.errors import FileError, FormatError, StoreError
 from ringtrue.formatting.phrases import format_count
 from ringtrue.service.store import schema
+from ringtrue.service.store.audit_log import record_action
 from ringtrue.service.store.schema import read_schema_version
 
 if TYPE_CHECKING:
@@ -61,16 +62,28 @@ class Manifest:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Restoration:
+    """What was restored, and how many tokens and invitations were revoked by it."""
+
+    manifest: Manifest
+    tokens: int
+    invitations: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class _Part:
     bytes: int
     sha256: str
     rows: int | None = None
 
 
-def write_backup(store: Store, path: Path, *, now: float) -> Manifest:
-    """Write all that was collected, as of one moment, while judges go on; log-ins are left out."""
+def write_backup(store: Store, file: Path | IO[bytes], *, now: float) -> Manifest:
+    """Write all that was collected, as of one moment, while judges go on; log-ins are left out.
+
+    A stream need not be able to go back: the file is written from its beginning to its end.
+    """
     parts: dict[str, _Part] = {}
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive, store.read() as connection:
+    with zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=3) as archive, store.read() as connection:
         for table in _tables_in_order():
             parts[f"{table.name}.jsonl"] = _write_part(archive, f"{table.name}.jsonl", _table_lines(connection, table))
         for upload_id in connection.execute(select(schema.upload.c.id).order_by(schema.upload.c.id)).scalars().all():
@@ -96,8 +109,12 @@ def write_backup(store: Store, path: Path, *, now: float) -> Manifest:
     return manifest
 
 
-def restore_backup(store: Store, path: Path) -> Manifest:
-    """Put a backup into an empty database; where anything is wrong with it, the database stays empty."""
+def restore_backup(store: Store, path: Path, *, now: float) -> Restoration:
+    """Put a backup into an empty database; where anything is wrong with it, the database stays empty.
+
+    What opened an account at that time may have been revoked or used up since: tokens, invitations and links for a new
+    password are revoked. Links for crowd platforms go on: whoever has one may judge, and nothing else.
+    """
     try:
         archive = zipfile.ZipFile(path)
     except FileNotFoundError:
@@ -116,9 +133,21 @@ def restore_backup(store: Store, path: Path) -> Manifest:
                 for table in _tables_in_order():
                     _restore_table(connection, archive, table, parts, path)
                 _reset_sequences(connection)
+                tokens, invitations = _revoke_access(connection, now)
         except UNREADABLE as error:
             raise FormatError(f"{path}: {DAMAGED}") from error
-    return manifest
+    return Restoration(manifest=manifest, tokens=tokens, invitations=invitations)
+
+
+def _revoke_access(connection: Connection, now: float) -> tuple[int, int]:
+    """Make useless what lets somebody in but a password; how many tokens and invitations that were."""
+    token, invitation = schema.token, schema.invitation
+    tokens = connection.execute(update(token).where(token.c.revoked.is_(None)).values(revoked=now)).rowcount
+    is_open = invitation.c.revoked.is_(None), or_(invitation.c.left.is_(None), invitation.c.left > 0)
+    opens_account = invitation.c.kind != "crowd"
+    invitations = connection.execute(update(invitation).where(*is_open, opens_account).values(revoked=now)).rowcount
+    record_action(connection, "restore", now=now, detail={"tokens": tokens, "invitations": invitations})
+    return tokens, invitations
 
 
 def _tables_in_order() -> list[Table]:

@@ -30,7 +30,7 @@ from sqlalchemy.exc import (
 )
 from sqlalchemy.pool import QueuePool, StaticPool
 
-from ringtrue.errors import InputError, StoreError, UnavailableError
+from ringtrue.errors import InputError, ReadOnlyError, StoreError, UnavailableError
 
 if TYPE_CHECKING:
     from sqlalchemy import URL, Connection, Engine, Table, TextClause
@@ -41,6 +41,8 @@ CHUNK = 2_000  # rows or ids in one statement
 LOCKED = "the database is locked by another program"
 FULL = "the disk of the database is full: make room on it"
 READ_ONLY = "the database may not be written: look at who may write its file and folder"
+DISK_FAILS = "the disk of the database fails"
+NOT_WRITABLE = {FULL, READ_ONLY, DISK_FAILS}
 AWAY = "the database does not answer"  # why it does not may name its host, and is for who opens it, not for judges
 BUSY = "the database has too much to do"
 SQLITE = {  # https://www.sqlite.org/rescode.html, the lower byte
@@ -48,7 +50,7 @@ SQLITE = {  # https://www.sqlite.org/rescode.html, the lower byte
     6: LOCKED,
     8: READ_ONLY,
     13: FULL,
-    10: "the disk of the database fails",
+    10: DISK_FAILS,
     14: "the file of the database cannot be opened: look at whether its folder is there and who may write it",
 }
 SQLITE_BROKEN = {11: "the file of the database is damaged: restore a backup", 26: "the file is no SQLite database"}
@@ -111,7 +113,8 @@ def translate_db_errors() -> Iterator[None]:
         if message is None:
             raise
         if is_transient:
-            raise UnavailableError(f"{message}; trying again is safe") from error
+            error_type = ReadOnlyError if message in NOT_WRITABLE else UnavailableError
+            raise error_type(f"{message}; trying again is safe") from error
         raise StoreError(message) from error
 
 
@@ -149,6 +152,7 @@ def _sqlite_engine(url: URL, pool_options: dict[str, Any], patience: float, *, i
         connection.execute("PRAGMA synchronous=FULL")
         connection.execute("PRAGMA foreign_keys=ON")
         connection.execute("PRAGMA secure_delete=ON")  # what is erased is not left in the file
+        connection.execute("PRAGMA temp_store=MEMORY")  # sorting an export must not need a disk that is full
 
     @event.listens_for(engine, "begin")
     def begin_transaction(connection: Connection) -> None:
@@ -224,6 +228,8 @@ def _classify_error(error: DBAPIError) -> tuple[str | None, bool]:
     """
     code = getattr(error.orig, "sqlite_errorcode", None)
     if isinstance(code, int):
+        if code == sqlite3.SQLITE_IOERR_SHMSIZE:  # no room for what lies beside the file while it is open
+            return FULL, True
         if code & 0xFF in SQLITE_BROKEN:
             return SQLITE_BROKEN[code & 0xFF], False
         return SQLITE.get(code & 0xFF), True

@@ -191,23 +191,30 @@ def record_login_attempt(connection: Connection, *, handle: str, address: str, n
     """
     attempt = schema.attempt
     connection.execute(delete(attempt).where(attempt.c.time <= now - ATTEMPT_WINDOW))
-    attempt_keys = _attempt_keys(handle, address)
-    wait = 0.0
-    for kind, attempt_key in attempt_keys.items():
-        latest = select(attempt.c.time).where(attempt.c.what == attempt_key).order_by(attempt.c.time.desc())
-        times = connection.execute(latest.limit(ATTEMPT_LIMITS[kind])).scalars().all()
-        if len(times) == ATTEMPT_LIMITS[kind]:
-            wait = max(wait, times[-1] + ATTEMPT_WINDOW - now)
+    wait = find_login_wait(connection, handle=handle, address=address, now=now)
     if not wait:
-        connection.execute(insert(attempt), [{"what": key, "time": now} for key in attempt_keys.values()])
+        keys = attempt_keys(handle, address).values()
+        connection.execute(insert(attempt), [{"what": key, "time": now} for key in keys])
+    return wait
+
+
+def find_login_wait(connection: Connection, *, handle: str, address: str, now: float) -> float:
+    """How many seconds somebody has to wait before the next attempt, 0 when it may go on."""
+    attempt, wait = schema.attempt, 0.0
+    for kind, key in attempt_keys(handle, address).items():
+        latest = select(attempt.c.time).where(attempt.c.what == key, attempt.c.time > now - ATTEMPT_WINDOW)
+        limit = ATTEMPT_LIMITS[kind]
+        times = connection.execute(latest.order_by(attempt.c.time.desc()).limit(limit)).scalars().all()
+        if len(times) == limit:
+            wait = max(wait, times[-1] + ATTEMPT_WINDOW - now)
     return wait
 
 
 def clear_login_attempts(connection: Connection, *, handle: str, address: str) -> None:
     """Forget the attempts with this handle, and one from this address: the last was right."""
-    attempt, attempt_keys = schema.attempt, _attempt_keys(handle, address)
-    connection.execute(delete(attempt).where(attempt.c.what.in_([attempt_keys["both"], attempt_keys["handle"]])))
-    last = select(func.max(attempt.c.id)).where(attempt.c.what == attempt_keys["address"]).scalar_subquery()
+    attempt, keys = schema.attempt, attempt_keys(handle, address)
+    connection.execute(delete(attempt).where(attempt.c.what.in_([keys["both"], keys["handle"]])))
+    last = select(func.max(attempt.c.id)).where(attempt.c.what == keys["address"]).scalar_subquery()
     connection.execute(delete(attempt).where(attempt.c.id == last))
 
 
@@ -254,7 +261,7 @@ def is_crowd_account(connection: Connection, account: int) -> bool:
     return connection.execute(kind).scalar() == "crowd"
 
 
-def _attempt_keys(handle: str, address: str) -> dict[str, str]:
+def attempt_keys(handle: str, address: str) -> dict[str, str]:
     """What is counted of an attempt; what is about a handle begins alike, so that `erase_account` finds it."""
     handle_key, address_key = hash_attempt("handle", handle), hash_attempt("address", address)
     return {"both": f"{handle_key} {address_key}", "handle": handle_key, "address": address_key}

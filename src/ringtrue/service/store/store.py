@@ -10,19 +10,21 @@ from concurrent.futures import Future
 from contextlib import contextmanager, nullcontext, suppress
 from dataclasses import dataclass
 from itertools import chain, repeat
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
-from ringtrue.errors import RingtrueError, UnavailableError
+from ringtrue.errors import ReadOnlyError, RingtrueError, UnavailableError
 from ringtrue.service.store.connections import Engines, create_engines, translate_db_errors, translate_opening_errors
-from ringtrue.service.store.schema import migrate
+from ringtrue.service.store.deferred_writes import DeferredWrites
+from ringtrue.service.store.migration_copy import migrate_with_copy
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
 T = TypeVar("T")
 JOBS_PER_COMMIT = 64  # how many writes share a commit at most
-# Seconds between tries where the database is full or away; the last again and again.
+# Seconds between tries where the database is locked or away; the last again and again.
 RETRY_DELAYS = (0.05, 0.1, 0.2, 0.5)
 PATIENCE = 5.0  # seconds for which a write waits for a database that is locked or away
 
@@ -41,7 +43,8 @@ class Store:
     writing thread, which commits those that wait together: each is answered only when the disk has it, and a piece of
     work that fails takes nothing of the others with it. A piece may be run again after a fault, even after a commit
     whose answer got lost, so it must do nothing but speak to its connection, and be harmless when repeated. With a
-    database that is locked, full or away, a piece is tried for `patience` seconds, and then raises UnavailableError.
+    database that is locked or away, a piece is tried for `patience` seconds, and then raises UnavailableError; with one
+    that is full or cannot be written, ReadOnlyError at once.
 
     Examples:
         >>> from sqlalchemy import text
@@ -61,6 +64,8 @@ class Store:
         self._thread = threading.Thread(target=self._run_writer, name="ringtrue-writer", daemon=True)
         self._queue_lock = threading.Lock()  # nothing is handed in behind the last
         self._closed = False
+        self.deferred = DeferredWrites(self)
+        self.unavailable = 0  # how often the database could not do what it was asked, locked, full or away
 
     @classmethod
     def open(cls, url: str, *, pool_size: int = 20, patience: float = PATIENCE) -> Self:
@@ -68,7 +73,7 @@ class Store:
         store = cls(create_engines(url, pool_size=pool_size, patience=patience), patience=patience)
         try:
             with translate_opening_errors(store.engine.url.render_as_string()), store._begin_write() as connection:
-                migrate(connection)
+                migrate_with_copy(connection, store.path)
         except BaseException:
             store._dispose_engines()
             raise
@@ -97,13 +102,13 @@ class Store:
         """A connection to look things up with: all it reads is of one moment."""
         # In memory, all share the one connection that has the tables.
         lock = self._write_lock if self._in_memory else nullcontext()
-        with translate_db_errors(), lock, self._read_engine.connect() as connection, connection.begin():
+        with self._translate_errors(), lock, self._read_engine.connect() as connection, connection.begin():
             yield connection
 
     @contextmanager
     def transaction(self) -> Iterator[Connection]:
         """A connection for a longer piece of writing, committed at the end or not at all."""
-        with translate_db_errors(), self._begin_write() as connection:
+        with self._translate_errors(), self._begin_write() as connection:
             yield connection
 
     def write(self, work: Callable[[Connection], T]) -> T:
@@ -120,21 +125,45 @@ class Store:
         self._enqueue(work, future)
         return future
 
-    async def write_async(self, work: Callable[[Connection], T]) -> T:
-        """The same for coroutines: those whose work is committed together are woken together."""
+    async def write_async(self, work: Callable[[Connection], T], *, patience: float | None = None) -> T:
+        """The same for coroutines: those whose work is committed together are woken together.
+
+        With a patience of 0 it is tried once.
+        """
         future: asyncio.Future[T] = asyncio.get_running_loop().create_future()
-        self._enqueue(work, future)
+        self._enqueue(work, future, patience)
         return await future
 
-    def _enqueue(self, work: Callable[[Connection], T], future: Future[T] | asyncio.Future[T]) -> None:
+    @property
+    def path(self) -> Path | None:
+        """The file of an SQLite database; None for one in memory, and for PostgreSQL."""
+        return Path(str(self.engine.url.database)) if self._is_sqlite and not self._in_memory else None
+
+    @property
+    def waiting_writes(self) -> int:
+        """How many pieces of work wait for the writing thread."""
+        return self._jobs.qsize()
+
+    def _enqueue(
+        self, work: Callable[[Connection], T], future: Future[T] | asyncio.Future[T], patience: float | None = None
+    ) -> None:
         with self._queue_lock:
             if self._closed:
                 raise UnavailableError("the server is stopping; try again in a moment")
-            self._jobs.put(_Job(work, future, time.monotonic() + self._patience))
+            self._jobs.put(_Job(work, future, time.monotonic() + (self._patience if patience is None else patience)))
 
     def _dispose_engines(self) -> None:
         self.engine.dispose()
         self._read_engine.dispose()
+
+    @contextmanager
+    def _translate_errors(self) -> Iterator[None]:
+        try:
+            with translate_db_errors():
+                yield
+        except UnavailableError:
+            self.unavailable += 1
+            raise
 
     @contextmanager
     def _begin_write(self) -> Iterator[Connection]:
@@ -176,7 +205,8 @@ class Store:
             try:
                 outcomes = self._run_jobs(jobs)
             except UnavailableError as error:
-                now = time.monotonic()
+                # A disk that is full or fails is not another one in a moment.
+                now = float("inf") if isinstance(error, ReadOnlyError) else time.monotonic()
                 _deliver_outcomes([(job, None, error) for job in jobs if job.deadline <= now])
                 jobs = [job for job in jobs if job.deadline > now]
                 if not jobs:

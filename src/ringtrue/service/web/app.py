@@ -30,13 +30,15 @@ from ringtrue.errors import RingtrueError, UsageError
 from ringtrue.service.store import Store
 from ringtrue.service.store.sessions import get_or_create_signing_secret
 from ringtrue.service.store.tasks import release_all_expired
-from ringtrue.service.web import owner
+from ringtrue.service.web import health, metrics_page, owner
 from ringtrue.service.web.api import application as api
 from ringtrue.service.web.auth import invitations, login
 from ringtrue.service.web.context import ServerContext
 from ringtrue.service.web.errors import add_page_error_handlers, handle_unexpected_error
 from ringtrue.service.web.http_limits import LimitedHttpProtocol
 from ringtrue.service.web.judge import questions
+from ringtrue.service.web.metrics_page import share_metrics_between_processes
+from ringtrue.service.web.request_logs import LogFormat, RequestLogMiddleware, configure_logging
 from ringtrue.service.web.security import SecurityMiddleware
 
 if TYPE_CHECKING:
@@ -51,7 +53,15 @@ UPLOAD_LIMIT = 1_000_000_000  # bytes of all files of one form
 SETTINGS_VARIABLE = "RINGTRUE_SERVE"  # how the processes that serve are told what to serve
 BACKLOG = 2048
 SHUTDOWN_SECONDS = 10  # seconds that requests in hand have when the server is told to stop
-ROUTERS = (login.router, invitations.router, questions.router, owner.router, api.router)
+ROUTERS = (
+    login.router,
+    invitations.router,
+    questions.router,
+    owner.router,
+    api.router,
+    health.router,
+    metrics_page.router,
+)
 
 
 def create_app(
@@ -75,9 +85,12 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        release_loop = asyncio.create_task(_release_expired_tasks(server))
+        regular_work = (_release_expired_tasks, health.watch_health, metrics_page.share_numbers_regularly)
+        loops = [asyncio.create_task(work(server)) for work in regular_work]
         yield
-        release_loop.cancel()
+        for loop in loops:
+            loop.cancel()
+        await store.deferred.flush()
         server.close()
         if owns_store:
             store.close()
@@ -92,6 +105,7 @@ def create_app(
     )
     app.state.server = server
     app.add_middleware(SecurityMiddleware, on_error=handle_unexpected_error)
+    app.add_middleware(RequestLogMiddleware)
     add_page_error_handlers(app)
     app.mount(api.PATH, api.make_api(server))  # first, so that no request of it is compared with every page
     for router in ROUTERS:
@@ -147,6 +161,7 @@ class ServerSettings:
     database: str
     base_url: str | None = None
     upload_limit: int = UPLOAD_LIMIT
+    log_format: LogFormat | None = None
 
 
 def open_listener(host: str, port: int) -> socket.socket:
@@ -192,7 +207,8 @@ def serve(settings: ServerSettings, listener: socket.socket, *, workers: int = 1
     signal.signal(signal.SIGTERM, _raise_keyboard_interrupt)  # uvicorn hands signals on once it has ended
     with suppress(KeyboardInterrupt):
         if workers > 1:
-            Multiprocess(config, sockets=[listener]).run()
+            with share_metrics_between_processes():
+                Multiprocess(config, sockets=[listener]).run()
         else:
             uvicorn.Server(config).run(sockets=[listener])
 
@@ -220,6 +236,7 @@ def app_from_environment() -> FastAPI:
     if parent is not None:
         threading.Thread(target=_stop_with_parent, args=(parent,), name="ringtrue-parent", daemon=True).start()
     logging.getLogger("uvicorn.error").addFilter(_is_not_cancellation)
+    configure_logging(settings.log_format)
     store = Store.open(settings.database)
     secret = store.write(get_or_create_signing_secret)
     app = create_app(

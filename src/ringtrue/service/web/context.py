@@ -15,6 +15,9 @@ from typing import TYPE_CHECKING, TypeVar
 from itsdangerous import BadSignature, Signer
 
 from ringtrue.errors import UnavailableError
+from ringtrue.service.web.auth.read_only_login import MemoryAttempts
+from ringtrue.service.web.health_record import HealthRecord
+from ringtrue.service.web.metrics import RequestMetrics
 from ringtrue.service.web.origins import find_own_url
 from ringtrue.service.web.work_pools import READER_THREADS, WorkPools
 
@@ -40,6 +43,9 @@ class ServerContext:
     secure: bool = False
     upload_limit: int = 0
     clock: Callable[[], float] = time.time
+    attempts: MemoryAttempts = field(default_factory=MemoryAttempts)
+    health: HealthRecord = field(default_factory=HealthRecord)
+    metrics: RequestMetrics = field(default_factory=RequestMetrics)
     readers: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(READER_THREADS, "ringtrue-reader"))
     pools: WorkPools = field(default_factory=WorkPools)
     known_tokens: dict[bytes, float] = field(default_factory=dict)  # hashes, and until when they need no look-up

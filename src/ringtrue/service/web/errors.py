@@ -28,6 +28,7 @@ from ringtrue.service.web.auth.anonymous_forms import login_page_keeping_answer,
 from ringtrue.service.web.auth.dependencies import SignedOutError, StaleFormError
 from ringtrue.service.web.auth.token_auth import UnknownTokenError
 from ringtrue.service.web.origins import SAFE_METHODS
+from ringtrue.service.web.request_logs import REQUEST_ID
 from ringtrue.service.web.responses import render, see_other
 from ringtrue.service.web.security import TooLargeError
 
@@ -90,21 +91,26 @@ def add_page_error_handlers(app: FastAPI) -> None:
 
 
 def make_json_error(status: int, message: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """An error for programs: `{"error": {"kind": …, "message": …}}`."""
+    """An error for programs: `{"error": {"kind": …, "message": …, "request_id": …}}`."""
     # half a character, echoed, cannot be sent
     encodable = message[:MAX_MESSAGE_LENGTH].encode("utf-8", "replace").decode()
-    return JSONResponse({"error": {"kind": ERROR_KINDS.get(status, "fault"), "message": encodable}}, status, headers)
+    error = {"kind": ERROR_KINDS.get(status, "fault"), "message": encodable, "request_id": REQUEST_ID.get()}
+    return JSONResponse({"error": error}, status, headers)
 
 
 def _error_response(request: Request, status: int, message: str, headers: dict[str, str] | None = None) -> Response:
     if wants_json(request):
         return make_json_error(status, message, headers)
     title = TITLES.get(status) or HTTPStatus(status).phrase
-    return render(request, "error.html", status=status, headers=headers, heading=title, words=message)
+    return render(
+        request, "error.html", status=status, headers=headers, heading=title, words=message, request_id=REQUEST_ID.get()
+    )
 
 
 async def _handle_ringtrue_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RingtrueError)
+    if isinstance(error, UnknownTokenError):
+        return make_json_error(401, str(error), BEARER_CHALLENGE)
     status = status_of(error)
     message = str(error)
     return _error_response(request, status, message[:1].upper() + message[1:], RETRY_AFTER if status == 503 else None)

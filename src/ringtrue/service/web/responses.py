@@ -1,31 +1,21 @@
-"""What leaves: pages from templates, in which everything is escaped and no name is missing; redirects; and files."""
+"""What leaves: pages from templates, in which everything is escaped and no name is missing; redirects; headers."""
 
 from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from functools import cache
 from importlib.resources import files
-from pathlib import Path
-from shutil import rmtree
-from tempfile import mkdtemp
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any
 from urllib.parse import quote, urlsplit
 
 from fastapi import Request
-from fastapi.responses import FileResponse, HTMLResponse, RedirectResponse
+from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from starlette.background import BackgroundTask
 
 from ringtrue._version import __version__
-
-if TYPE_CHECKING:
-    from ringtrue.service.web.auth.dependencies import RequestContext
-    from ringtrue.service.web.auth.token_auth import Caller
-
-T = TypeVar("T")
 
 
 @cache
@@ -59,9 +49,12 @@ TEMPLATES = _make_environment()
 def render(
     request: Request, template: str, /, *, status: int = 200, headers: Mapping[str, str] | None = None, **values: Any
 ) -> HTMLResponse:
-    """A page from a template, which also gets `here` (None for nobody), `csrf` and `notice`."""
+    """A page from a template, which also gets `here` (None for nobody), `csrf`, `notice` and an owner's `warning`."""
     context = getattr(request.state, "context", None)
-    variables = {"here": context, "csrf": "" if context is None else context.csrf, "notice": None} | values
+    csrf, warning = "", None
+    if context is not None:
+        csrf, warning = context.csrf, context.server.health.value.warning() if context.person.owner else None
+    variables = {"here": context, "csrf": csrf, "notice": None, "warning": warning} | values
     return HTMLResponse(TEMPLATES.get_template(template).render(variables), status_code=status, headers=headers)
 
 
@@ -105,22 +98,3 @@ def attachment_headers(name: str) -> dict[str, str]:
     """
     ascii_name = re.sub(r"[^A-Za-z0-9._-]", "_", name)
     return {"Content-Disposition": f"attachment; filename=\"{ascii_name}\"; filename*=UTF-8''{quote(name, safe='')}"}
-
-
-async def make_in_temp_folder(requester: RequestContext | Caller, make: Callable[[Path], T]) -> T:
-    """What `make` answers, who is given a new folder for a file.
-
-    `send_temp_file` takes the folder away, or failing does.
-    """
-    folder = Path(mkdtemp(prefix="ringtrue-"))
-    try:
-        return await requester.compute(lambda: make(folder))
-    except BaseException:
-        rmtree(folder, ignore_errors=True)
-        raise
-
-
-def send_temp_file(path: Path, *, name: str, media_type: str) -> FileResponse:
-    """A file to be saved; it and its folder, which is temporary, are deleted when it was sent."""
-    cleanup = BackgroundTask(rmtree, path.parent, ignore_errors=True)
-    return FileResponse(path, media_type=media_type, headers=attachment_headers(name), background=cleanup)

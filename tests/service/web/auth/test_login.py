@@ -219,10 +219,6 @@ def test_the_first_page_shows_what_each_may_do(
     assert "You have no part in a project yet" in stranger.page.text
 
 
-def test_the_server_says_that_it_is_well(nobody, web_store: Store) -> None:
-    assert nobody.get("/healthz").json() == {"status": "ok"}
-
-
 @pytest.mark.slow
 def test_a_password_is_known_again_and_kept_as_argon2id() -> None:
     stored = hash_password("lamp river seven coat")

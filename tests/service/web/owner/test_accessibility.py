@@ -20,6 +20,7 @@ from ringtrue.service.store import Scale, Settings, Store
 from ringtrue.service.store.answers import submit_task
 from ringtrue.service.store.records import Project
 from ringtrue.service.store.sessions import log_in
+from ringtrue.service.web.health_record import Health
 from service.small_projects import begin, question, say
 from service.web.owner.stories import whole
 
@@ -123,6 +124,22 @@ def test_no_page_has_a_violation_or_is_too_wide(
     page.click("text=Make the project")
     expect(page.locator("#ask-problem")).to_be_visible()
     checked(page, "wrong file")
+
+
+def test_the_warning_of_a_full_disk_and_an_error_page_have_no_violation(
+    windows: Browser, served: str, app: FastAPI, owner: int, made: Project
+) -> None:
+    reason = "the disk of the database is full: make room on it; trying again is safe"
+    health = Health(database="read-only", reason=reason, checked=time.monotonic())
+    app.state.server.health.value = health
+    page = logged_in(windows, served, app, owner)
+    for path in ("/", "/p/sea-bees", "/server/backup"):
+        page.goto(served + path)
+        expect(page.locator(".warning").first).to_contain_text("No answer can be saved")
+        checked(page, path)
+    page.goto(f"{served}/p/none")
+    expect(page.locator("code")).to_be_visible()
+    checked(page, "error")
 
 
 def test_fields_of_other_scales_are_hidden(windows: Browser, served: str, app: FastAPI, owner: int) -> None:

@@ -23,16 +23,14 @@ from ringtrue.service.web.api.schemas import (
     fields_of,
 )
 from ringtrue.service.web.auth.token_auth import AccountManager, Anybody, Manager
-from ringtrue.service.web.responses import describe_download, make_in_temp_folder, send_temp_file
+from ringtrue.service.web.downloads import ZIP, send_backup
+from ringtrue.service.web.responses import describe_download
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from sqlalchemy import Connection
 
 router = APIRouter(tags=["server"])
 Scope = Literal["judge", "read", "manage"]
-ZIP = "application/zip"
 
 
 class WhoamiResponse(ResponseModel):
@@ -165,13 +163,6 @@ async def audit(caller: Manager, which: Annotated[AuditParams, Query()]) -> Any:
 )
 async def backup(caller: Manager) -> Response:
     """As of one moment; judges go on meanwhile. `ringtrue serve --restore` reads it into an empty database."""
-    from ringtrue.service.store.backup import write_backup
-
-    def work(folder: Path) -> Path:
-        path = folder / "ringtrue-backup.zip"
-        write_backup(caller.server.store, path, now=caller.now)
-        return path
-
-    path = await make_in_temp_folder(caller, work)
+    response = await send_backup(caller, name="ringtrue-backup.zip", now=caller.now)
     await caller.record_separately("back up")
-    return send_temp_file(path, name=path.name, media_type=ZIP)
+    return response

@@ -29,7 +29,8 @@ from ringtrue.service.web.api.schemas import (
     fields_of,
 )
 from ringtrue.service.web.auth.token_auth import Reader
-from ringtrue.service.web.responses import describe_download, make_in_temp_folder, send_temp_file
+from ringtrue.service.web.downloads import make_in_temp_folder, send_temp_file
+from ringtrue.service.web.responses import describe_download
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -103,7 +103,7 @@ class DocumentResponse(ResponseModel):
 
 
 class ErrorDetail(BaseModel):
-    """Why something was refused: a kind for programs, and a sentence for people."""
+    """Why something was refused: a kind for programs, a sentence for people, and what the log calls the request."""
 
     kind: Literal[
         "malformed",
@@ -121,6 +121,7 @@ class ErrorDetail(BaseModel):
         "unavailable",
     ]
     message: str
+    request_id: str
 
 
 class ErrorResponse(BaseModel):

@@ -27,6 +27,7 @@ from starlette.routing import Mount
 from ringtrue.errors import ForbiddenError, NotFoundError
 from ringtrue.service.store.projects import get_project_by_name
 from ringtrue.service.store.sessions import authenticate_login
+from ringtrue.service.web.auth.read_only_login import PREFIX as READ_ONLY_PREFIX, authenticate_read_only_login
 from ringtrue.service.web.context import ServerContext, get_server_context
 from ringtrue.service.web.origins import SAFE_METHODS
 from ringtrue.service.web.security import allow_large_body, read_form
@@ -262,13 +263,14 @@ def _load_context(
     in_project: bool,
 ) -> RequestContext:
     now = server.clock()
-    session = authenticate_login(connection, secret, now)
+    authenticate = authenticate_read_only_login if secret.startswith(READ_ONLY_PREFIX) else authenticate_login
+    session = authenticate(connection, secret, now)
     if session is None:
         raise SignedOutError
     person, csrf = session
     project = load_visible_project(connection, person, request.path_params["project"]) if in_project else None
     context = RequestContext(server=server, person=person, csrf=csrf, secret=secret, now=now, project_or_none=project)
-    request.state.context = context
+    request.state.context, request.state.account = context, person.id
     if roles and not any(person.owner if role == "owner" else project and context.may(role) for role in roles):
         raise make_role_error(roles[0], "" if project is None else project.title)
     return context

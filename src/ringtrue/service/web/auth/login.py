@@ -13,7 +13,7 @@ from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
 from fastapi import APIRouter, Request, Response
 
-from ringtrue.errors import UsageError
+from ringtrue.errors import ReadOnlyError, UsageError
 from ringtrue.service.store.accounts import find_password_hash, get_person, set_password
 from ringtrue.service.store.audit_log import record_action
 from ringtrue.service.store.projects import load_projects
@@ -29,6 +29,7 @@ from ringtrue.service.web.auth.anonymous_forms import (
     strip_nul,
 )
 from ringtrue.service.web.auth.dependencies import RequestContext, SignedIn, Visitor, public, read_session_secret
+from ringtrue.service.web.auth.read_only_login import record_attempt_in_memory, start_read_only_session
 from ringtrue.service.web.context import ServerContext, get_server_context
 from ringtrue.service.web.responses import local_path, render, see_other
 
@@ -97,15 +98,27 @@ async def login(request: Request, context: Visitor) -> Response:
     if kept_fields and form.get("resume"):
         return refuse_login(401, NOT_LOGGED_IN_YET) if context is None else resend_page(request, next_path, kept_fields)
     client_address, now = get_client_address(request), server.clock()
-    wait_seconds = await server.write(lambda c: record_login_attempt(c, handle=handle, address=client_address, now=now))
+    try:
+        wait_seconds = await server.write(
+            lambda c: record_login_attempt(c, handle=handle, address=client_address, now=now)
+        )
+    except ReadOnlyError:
+        wait_seconds = await record_attempt_in_memory(server, handle=handle, address=client_address, now=now)
     if wait_seconds:
         return refuse_login(429, f"{too_many_attempts_message(wait_seconds)}.".capitalize())
     credentials = await server.read(lambda c: find_password_hash(c, handle))
     is_correct = await server.hash(lambda: is_correct_password(password, credentials[1] if credentials else None))
     if credentials is None or not is_correct:
         return refuse_login(401, WRONG_CREDENTIALS)
-    await server.write(lambda c: clear_login_attempts(c, handle=handle, address=client_address))
-    secret, context = await start_session(request, server, credentials[0])
+    try:
+        await server.write(lambda c: clear_login_attempts(c, handle=handle, address=client_address))
+        secret, context = await start_session(request, server, credentials[0])
+    except ReadOnlyError as refusal:
+        secret, person, csrf = await start_read_only_session(server, credentials[0], refusal)
+        context = RequestContext(server=server, person=person, csrf=csrf, secret=secret, now=now)
+        await server.store.deferred.write(
+            lambda c: record_action(c, "log in", now=now, account=person.id), description=f"account {person.id}: log in"
+        )
     if kept_fields:
         request.state.context = context
         return with_session_cookie(resend_page(request, next_path, kept_fields), server, secret)
@@ -234,13 +247,3 @@ def is_correct_password(password: str, stored_hash: str | None) -> bool:
 def _normalise_password(password: str) -> str:
     """One spelling for what keyboards write in several ways."""
     return unicodedata.normalize("NFKC", password)
-
-
-@router.get("/healthz")
-@public
-async def healthz(request: Request) -> dict[str, str]:
-    """Whether the server and its database answer."""
-    from sqlalchemy import text
-
-    await get_server_context(request).read(lambda c: c.execute(text("SELECT 1")).scalar_one())
-    return {"status": "ok"}

@@ -66,8 +66,11 @@ class Caller:
         record_action(connection, action, now=self.now, account=self.person.id, project=project, detail=detail or None)
 
     async def record_separately(self, action: str, *, project: int | None = None, **detail: object) -> None:
-        """The same, after work that has its own transaction."""
-        await self.write(lambda connection: self.record(connection, action, project=project, **detail))
+        """The same, after work that has its own transaction; later where the database cannot be written."""
+        await self.server.store.deferred.write(
+            lambda connection: self.record(connection, action, project=project, **detail),
+            description=f"account {self.person.id}: {action}",
+        )
 
     async def fetch_project(self, name: str, *roles: str) -> Project:
         """The same, looked up by itself."""
@@ -107,7 +110,9 @@ async def _require_caller(
     request: Request, credentials: HTTPAuthorizationCredentials | None, scope: str | None
 ) -> Caller:
     server, secret = get_server_context(request), _require_secret(credentials)
-    return await server.read(lambda connection: _authorise_token(connection, server, secret, scope))
+    caller = await server.read(lambda connection: _authorise_token(connection, server, secret, scope))
+    request.state.account = caller.person.id
+    return caller
 
 
 @guard
@@ -143,6 +148,7 @@ class TokenAccess:
 
     server: ServerContext
     secret: str
+    request: Request
 
     async def read(self, work: Callable[[Connection, Caller], T]) -> T:
         """Let in and look up."""
@@ -153,13 +159,15 @@ class TokenAccess:
         return await self.server.write(lambda connection: work(connection, self._admit(connection)))
 
     def _admit(self, connection: Connection) -> Caller:
-        return _authorise_token(connection, self.server, self.secret, "judge")
+        caller = _authorise_token(connection, self.server, self.secret, "judge")
+        self.request.state.account = caller.person.id
+        return caller
 
 
 @guard
 async def get_token_access(request: Request, credentials: Credentials) -> TokenAccess:
     """Somebody whose token may judge, checked inside each read and write."""
-    return TokenAccess(server=get_server_context(request), secret=_require_secret(credentials))
+    return TokenAccess(server=get_server_context(request), secret=_require_secret(credentials), request=request)
 
 
 Anybody = Annotated[Caller, Depends(require_token)]

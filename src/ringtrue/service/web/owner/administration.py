@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from fastapi import APIRouter, Request, Response
 
 from ringtrue.service.store.audit_log import load_audit_entries
-from ringtrue.service.store.backup import write_backup
 from ringtrue.service.store.sessions import SCOPES, issue_token, load_tokens, require_token_account, revoke_token
 from ringtrue.service.web.auth.dependencies import ProjectOwner, RequestContext, ServerOwner, SignedIn
+from ringtrue.service.web.downloads import send_backup
 from ringtrue.service.web.owner.page_layout import (
     FormState,
     PathId,
@@ -19,11 +19,9 @@ from ringtrue.service.web.owner.page_layout import (
     render_owner_page,
 )
 from ringtrue.service.web.owner.people import new_form_nonce
-from ringtrue.service.web.responses import make_in_temp_folder, see_other, send_temp_file
+from ringtrue.service.web.responses import see_other
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from sqlalchemy import Connection
 
 router = APIRouter(include_in_schema=False)
@@ -46,15 +44,9 @@ async def backup_page(request: Request, context: ServerOwner) -> Response:
 async def backup(context: ServerOwner) -> Response:
     """The whole database as one file, of one moment."""
     day = datetime.fromtimestamp(context.now, UTC).strftime("%Y-%m-%d")
-    name = f"ringtrue-backup-{day}.zip"
-
-    def work(folder: Path) -> Path:
-        write_backup(context.server.store, folder / name, now=context.now)
-        return folder / name
-
-    path = await make_in_temp_folder(context, work)
+    response = await send_backup(context, name=f"ringtrue-backup-{day}.zip", now=context.now)
     await record_owner_action(context, "back up")
-    return send_temp_file(path, name=name, media_type="application/zip")
+    return response
 
 
 @router.get("/server/audit")

@@ -22,6 +22,7 @@ from ringtrue.service.collect.uploads import read_upload_file
 from ringtrue.service.store.adjudication import count_ties
 from ringtrue.service.store.progress import load_judge_progress, load_progress
 from ringtrue.service.web.auth.dependencies import ProjectOwner, ProjectOwnerUpload, RequestContext, Viewer
+from ringtrue.service.web.downloads import make_in_temp_folder, send_temp_file
 from ringtrue.service.web.owner.page_layout import (
     FormState,
     PathId,
@@ -32,7 +33,7 @@ from ringtrue.service.web.owner.page_layout import (
     redirect_with_notes,
     render_owner_page,
 )
-from ringtrue.service.web.responses import attachment_headers, make_in_temp_folder, send_temp_file
+from ringtrue.service.web.responses import attachment_headers
 
 if TYPE_CHECKING:
     from pathlib import Path

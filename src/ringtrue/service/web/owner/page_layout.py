@@ -236,8 +236,11 @@ def with_audit_record(
 async def record_owner_action(
     context: RequestContext, action: str, *, project: int | None = None, **detail: object
 ) -> None:
-    """Write down what was done by work that has its own transaction."""
-    await context.write(lambda connection: _record_in_audit_log(connection, context, action, detail, project))
+    """Write down what was done by work that has its own transaction; later where the database cannot be written."""
+    await context.server.store.deferred.write(
+        lambda connection: _record_in_audit_log(connection, context, action, detail, project),
+        description=f"account {context.person.id}: {action}",
+    )
 
 
 def _record_in_audit_log(

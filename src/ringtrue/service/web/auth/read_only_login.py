@@ -1,0 +1,84 @@
+"""Logging in while the database cannot be written, so that an owner gets at the data of a server whose disk is full.
+
+The session stands in the signed cookie alone. It is short, for owners only, and ends with a new password, as it holds a
+fingerprint of the one that it was opened with. Attempts are counted in memory, on top of those that were written.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+from ringtrue.errors import NotFoundError, ReadOnlyError
+from ringtrue.service.store.accounts import find_password_hash, get_person
+from ringtrue.service.store.sessions import ATTEMPT_LIMITS, ATTEMPT_WINDOW, attempt_keys, find_login_wait, hash_secret
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from ringtrue.service.store.records import Person
+    from ringtrue.service.web.context import ServerContext
+
+SESSION_MINUTES = 30
+PREFIX = "read-only:"  # no secret of another session has a colon
+MAX_KEYS = 100_000
+ONLY_OWNERS = "only an owner can log in until it can be written again, to download exports and a backup"
+
+
+class MemoryAttempts:
+    """Attempts to log in that could not be written down; each process counts its own."""
+
+    def __init__(self) -> None:
+        self._times: defaultdict[str, list[float]] = defaultdict(list)
+
+    def record(self, *, handle: str, address: str, now: float) -> float:
+        """Count an attempt; answers how many seconds to wait, 0 when it may go on."""
+        oldest = now - ATTEMPT_WINDOW
+        if len(self._times) > MAX_KEYS:
+            self._times = defaultdict(list, {key: times for key, times in self._times.items() if times[-1] > oldest})
+        wait = 0.0
+        keys = attempt_keys(handle, address)
+        for kind, key in keys.items():
+            times = self._times[key] = [time for time in self._times[key] if time > oldest]
+            if len(times) >= ATTEMPT_LIMITS[kind]:
+                wait = max(wait, times[-ATTEMPT_LIMITS[kind]] + ATTEMPT_WINDOW - now)
+        if not wait:
+            for key in keys.values():
+                self._times[key].append(now)
+        return wait
+
+
+async def record_attempt_in_memory(server: ServerContext, *, handle: str, address: str, now: float) -> float:
+    """Count an attempt that the database cannot keep; answers how many seconds to wait."""
+    written = await server.read(lambda connection: find_login_wait(connection, handle=handle, address=address, now=now))
+    return written or server.attempts.record(handle=handle, address=address, now=now)
+
+
+async def start_read_only_session(
+    server: ServerContext, account: int, refusal: ReadOnlyError
+) -> tuple[str, Person, str]:
+    """A secret for the cookie that is kept nowhere else, who it is, and the word that every form has to send back."""
+    person, fingerprint = await server.read(lambda connection: _load_person(connection, account))
+    if not person.owner:
+        raise ReadOnlyError(f"{refusal}; {ONLY_OWNERS}")
+    csrf, expires = secrets.token_urlsafe(32), int(server.clock() + SESSION_MINUTES * 60)
+    return f"{PREFIX}{account}:{expires}:{fingerprint}:{csrf}", person, csrf
+
+
+def authenticate_read_only_login(connection: Connection, secret: str, now: float) -> tuple[Person, str] | None:
+    """Who logged in with a secret that carries our signature; None when the time is over or the password another."""
+    account, expires, fingerprint, csrf = secret.removeprefix(PREFIX).split(":")
+    if float(expires) <= now:
+        return None
+    try:
+        person, current = _load_person(connection, int(account))
+    except NotFoundError:
+        return None
+    return (person, csrf) if person.owner and current == fingerprint else None
+
+
+def _load_person(connection: Connection, account: int) -> tuple[Person, str]:
+    person = get_person(connection, account)
+    credentials = find_password_hash(connection, person.handle)
+    return person, "" if credentials is None else hash_secret(credentials[1])[:32]

@@ -1,0 +1,107 @@
+"""Files that are made to be downloaded, also where a disk is full: in a folder with room, in memory, or as they go out.
+
+That something was downloaded is written down as soon as the database can be written; the download does not wait for it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from shutil import rmtree
+from tempfile import mkdtemp
+from threading import Thread
+from typing import TYPE_CHECKING, TypeVar
+
+from fastapi.responses import FileResponse, StreamingResponse
+from starlette.background import BackgroundTask
+
+from ringtrue.errors import UnavailableError
+from ringtrue.service.store.backup import write_backup
+from ringtrue.service.web.disk_space import is_full, list_temp_folders
+from ringtrue.service.web.responses import attachment_headers
+
+if TYPE_CHECKING:
+    from fastapi import Response
+
+    from ringtrue.service.web.auth.dependencies import RequestContext
+    from ringtrue.service.web.auth.token_auth import Caller
+    from ringtrue.service.web.context import ServerContext
+
+T = TypeVar("T")
+ZIP = "application/zip"
+PIECE_BYTES = 1 << 16
+
+
+class NoRoomError(UnavailableError):
+    """No folder has room for a file."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "there is no room to make the file: make some in the folder for temporary files, or start the server with "
+            "TMPDIR set to a folder on another disk"
+        )
+
+
+async def make_in_temp_folder(requester: RequestContext | Caller, make: Callable[[Path], T]) -> T:
+    """What `make` answers, who is given a new folder for a file; in another place where the first was full.
+
+    `send_temp_file` takes the folder away, or failing does.
+    """
+    for parent in list_temp_folders(requester.server.store):
+        folder = parent
+        try:
+            folder = Path(mkdtemp(prefix="ringtrue-", dir=parent))
+            return await requester.compute(lambda folder=folder: make(folder))  # type: ignore[misc]
+        except BaseException as error:
+            has_no_room = isinstance(error, Exception) and is_full(parent)
+            if folder != parent:
+                rmtree(folder, ignore_errors=True)
+            if not has_no_room:
+                raise
+    raise NoRoomError
+
+
+def send_temp_file(path: Path, *, name: str, media_type: str) -> FileResponse:
+    """A file to be saved; it and its folder, which is temporary, are deleted when it was sent."""
+    cleanup = BackgroundTask(rmtree, path.parent, ignore_errors=True)
+    return FileResponse(path, media_type=media_type, headers=attachment_headers(name), background=cleanup)
+
+
+async def send_backup(requester: RequestContext | Caller, *, name: str, now: float) -> Response:
+    """The whole database as one file, of one moment.
+
+    Where no folder has room it is sent as it is made: one that breaks off is no .zip, and cannot be taken for whole.
+    """
+
+    def work(folder: Path) -> Path:
+        write_backup(requester.server.store, folder / name, now=now)
+        return folder / name
+
+    try:
+        path = await make_in_temp_folder(requester, work)
+    except NoRoomError:
+        pieces = _stream_backup(requester.server, now=now)
+        return StreamingResponse(pieces, media_type=ZIP, headers=attachment_headers(name))
+    return send_temp_file(path, name=name, media_type=ZIP)
+
+
+def _stream_backup(server: ServerContext, *, now: float) -> Iterator[bytes]:
+    reading, writing = os.pipe()
+    faults: list[BaseException] = []
+
+    def write() -> None:
+        try:
+            with os.fdopen(writing, "wb") as stream:
+                write_backup(server.store, stream, now=now)
+        except BaseException as error:  # also that nobody reads any more
+            faults.append(error)
+
+    thread = Thread(target=write, name="ringtrue-backup", daemon=True)
+    with os.fdopen(reading, "rb") as stream:
+        thread.start()
+        while piece := stream.read(PIECE_BYTES):
+            yield piece
+    thread.join()
+    if faults:
+        raise faults[0]

@@ -1,0 +1,83 @@
+"""How the server is: whether its database can be read and written, and how much room its disk has.
+
+A full disk is noticed by writing, so a row is written every few seconds; what was put off while that failed is written
+down as soon as it works again. `/healthz` tells whoever asks, and owners see it on their pages.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TYPE_CHECKING
+
+from fastapi import APIRouter, Request
+from fastapi.responses import JSONResponse
+
+from ringtrue.errors import ReadOnlyError, RingtrueError, UnavailableError
+from ringtrue.service.store import schema
+from ringtrue.service.store.connections import dialect_insert
+from ringtrue.service.store.schema import read_schema_version
+from ringtrue.service.web.auth.dependencies import public
+from ringtrue.service.web.context import get_server_context
+from ringtrue.service.web.disk_space import measure_database_disk
+from ringtrue.service.web.health_record import STATUS, DatabaseState, Health
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection
+
+    from ringtrue.service.web.context import ServerContext
+
+router = APIRouter(include_in_schema=False)
+CHECK_SECONDS = 10.0  # between two looks where nobody asks
+FRESH_SECONDS = 1.0  # what `/healthz` says is not older: however often it is asked, it writes no more often
+PROBE = "last written"  # the setting that is written to see whether it can be
+
+
+async def check_health(server: ServerContext) -> Health:
+    """Look at the database and its disk, and write down what waits if it can be written."""
+    database: DatabaseState = "ok"
+    reason, version = "", server.health.value.schema
+    try:
+        version = await server.read(read_schema_version)
+    except RingtrueError as error:
+        database, reason = "away", str(error)
+    else:
+        try:
+            await server.store.write_async(_write_probe(server.clock()), patience=0)
+            await server.store.deferred.flush()
+        except ReadOnlyError as error:
+            database, reason = "read-only", str(error)
+        except UnavailableError:  # something long is being written; whether a disk is full stays to be seen
+            database, reason = server.health.value.database, server.health.value.reason
+    disk = measure_database_disk(server.store)
+    server.health.value = Health(database=database, reason=reason, schema=version, disk=disk, checked=time.monotonic())
+    return server.health.value
+
+
+def _write_probe(now: float) -> Callable[[Connection], object]:
+    def work(connection: Connection) -> None:
+        insert = dialect_insert(connection, schema.setting).values(name=PROBE, value=str(now))
+        connection.execute(insert.on_conflict_do_update(index_elements=["name"], set_={"value": str(now)}))
+
+    return work
+
+
+async def watch_health(server: ServerContext) -> None:
+    """Look again and again."""
+    while True:
+        with suppress(RingtrueError):
+            await check_health(server)
+        await asyncio.sleep(CHECK_SECONDS)
+
+
+@router.get("/healthz")
+@public
+async def healthz(request: Request) -> JSONResponse:
+    """Whether the server and its database answer, whether it can be written, and how much room there is."""
+    server = get_server_context(request)
+    health = server.health.value
+    if time.monotonic() - health.checked > FRESH_SECONDS:
+        health = await check_health(server)
+    return JSONResponse(health.as_dict(), STATUS[health.database][1])

@@ -1,0 +1,53 @@
+"""What was last found about the database and its disk, and what owners are told about it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any, Literal, TypeAlias
+
+from ringtrue.service.web.disk_space import DiskSpace
+
+DatabaseState: TypeAlias = Literal["ok", "read-only", "away"]
+STATUS: dict[DatabaseState, tuple[str, int]] = {
+    "ok": ("ok", 200),
+    # Not 503: exports and backups work, and neither a restart nor another server makes room.
+    "read-only": ("degraded", 200),
+    "away": ("unavailable", 503),
+}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Health:
+    """What was found: `reason` says why the database cannot be written, or does not answer."""
+
+    database: DatabaseState = "ok"
+    reason: str = ""
+    schema: int | None = None
+    disk: DiskSpace | None = None
+    checked: float = float("-inf")  # by the clock that never goes back
+
+    def as_dict(self) -> dict[str, Any]:
+        """For programs."""
+        disk = self.disk and {"free_bytes": self.disk.free, "free_percent": self.disk.free_percent}
+        return {"status": STATUS[self.database][0], "database": self.database, "disk": disk, "schema": self.schema}
+
+    def warning(self) -> str | None:
+        """What an owner should do something about, as a sentence; None when all is well."""
+        if self.database == "read-only":
+            return (
+                f"No answer can be saved: {self.reason.partition(';')[0]}. Judges are asked to wait until it can be "
+                f"written again. Exports and the backup work."
+            )
+        if self.disk is not None and self.disk.is_low:
+            return (
+                f"The disk of the database has {self.disk.free / 1e6:,.0f} MB left ({self.disk.free_percent:g}%): make "
+                f"room. When it is full, no answer can be saved."
+            )
+        return None
+
+
+@dataclass(slots=True)
+class HealthRecord:
+    """The last finding of a server."""
+
+    value: Health = field(default_factory=Health)

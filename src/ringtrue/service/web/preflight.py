@@ -1,0 +1,174 @@
+"""Whether a server could be started: `ringtrue serve --check`. Nothing is served, made or migrated."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from sqlalchemy import Connection, Engine, text
+
+from ringtrue.errors import RingtrueError, StoreError
+from ringtrue.formatting.phrases import format_count
+from ringtrue.service.store.connections import create_engines, translate_opening_errors
+from ringtrue.service.store.schema import STEPS, read_schema_version
+from ringtrue.service.web.app import normalise_base_url, open_listener
+from ringtrue.service.web.disk_space import FULL_BYTES, list_temp_parents, measure_disk
+from ringtrue.service.web.origins import is_loopback
+
+if TYPE_CHECKING:
+    from ringtrue.service.web.disk_space import DiskSpace
+
+OPTIONAL_PACKAGES = {  # what each is for
+    "uvloop": "a faster event loop",
+    "httptools": "a faster parser of requests",
+    "psycopg": "PostgreSQL",
+}
+PATIENCE = 5.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Check:
+    """One thing that was looked at: whether it is as it should be, and what was found."""
+
+    name: str
+    ok: bool
+    found: str
+
+
+class Target(NamedTuple):
+    """What would be served, and where."""
+
+    database: str
+    host: str
+    port: int
+    base_url: str | None
+
+
+def check_server(target: Target) -> list[Check]:
+    """Everything that can be looked at before starting; what fails does not stop the others."""
+    checks = (
+        ("database", lambda: _check_database(target.database)),
+        ("disk", lambda: _check_disk(target.database)),
+        ("temporary files", _check_temp_folders),
+        ("address", lambda: _check_address(target)),
+        ("port", lambda: _check_port(target)),
+        ("packages", lambda: _check_packages(target.database)),
+    )
+    return [check for name, look in checks for check in _run_check(name, look)]
+
+
+def _run_check(name: str, look: Callable[[], Iterator[Check]]) -> Iterator[Check]:
+    try:
+        yield from look()
+    except RingtrueError as error:
+        yield Check(name=name, ok=False, found=str(error))
+
+
+def _check_database(database: str) -> Iterator[Check]:
+    engines = create_engines(database, pool_size=1, patience=PATIENCE)
+    path = _sqlite_path(engines.writing)
+    if path is not None and not path.exists():
+        yield Check(name="database", ok=True, found=f"{path} is not there yet: starting makes it")
+        return
+    try:
+        with translate_opening_errors(engines.writing.url.render_as_string()):
+            with engines.writing.connect() as connection, connection.begin():
+                version = read_schema_version(connection)
+            yield Check(name="database", ok=True, found="can be opened and read")
+            _try_to_write(engines.writing, version)
+        yield Check(name="writing", ok=True, found="a row could be written; it was taken back")
+        yield _describe_migration(version, is_sqlite=path is not None)
+    finally:
+        engines.writing.dispose()
+        engines.reading.dispose()
+
+
+def _sqlite_path(engine: Engine) -> Path | None:
+    is_file = engine.dialect.name == "sqlite" and engine.url.database not in (None, "", ":memory:")
+    return Path(str(engine.url.database)) if is_file else None
+
+
+def _try_to_write(engine: Engine, version: int) -> None:
+    """Write a row where there are tables, else make one; both are taken back."""
+    statement = (
+        "INSERT INTO setting (name, value) VALUES ('check', '')" if version else "CREATE TABLE checked (id INTEGER)"
+    )
+    with engine.connect() as connection:
+        _write_and_roll_back(connection.execution_options(writes=True), statement)
+
+
+def _write_and_roll_back(connection: Connection, statement: str) -> None:
+    transaction = connection.begin()
+    try:
+        connection.execute(text(statement))
+    finally:
+        transaction.rollback()
+
+
+def _describe_migration(version: int, *, is_sqlite: bool) -> Check:
+    if version > len(STEPS):
+        raise StoreError(
+            f"the database is of a newer ringtrue: it has step {version}, and this one knows {len(STEPS)}; install the "
+            f"newer version"
+        )
+    if version == len(STEPS):
+        found = f"step {version}, up to date"
+    elif not version:
+        found = "no tables yet: starting makes them"
+    else:
+        missing = "; ".join(f"{number}: {what}" for number, (what, _) in enumerate(STEPS[version:], start=version + 1))
+        copy = "after a copy of the file beside it" if is_sqlite else "so make a copy with pg_dump first"
+        found = f"step {version}; starting takes {format_count(len(STEPS) - version, 'step')} more, {copy}: {missing}"
+    return Check(name="schema", ok=True, found=found)
+
+
+def _check_disk(database: str) -> Iterator[Check]:
+    engines = create_engines(database, pool_size=1, patience=PATIENCE)
+    path = _sqlite_path(engines.writing)
+    space = None if path is None else measure_disk(path.absolute().parent)
+    if path is None:
+        yield Check(name="disk", ok=True, found="PostgreSQL does not tell how much room it has: watch it there")
+    elif space is not None:
+        yield Check(name="disk", ok=not space.is_low, found=f"{path.absolute().parent}: {_describe_space(space)}")
+
+
+def _describe_space(space: DiskSpace) -> str:
+    return f"{space.free / 1e6:,.0f} MB free ({space.free_percent:g}%)" + (", which is little" if space.is_low else "")
+
+
+def _check_temp_folders() -> Iterator[Check]:
+    spaces = [(folder, measure_disk(folder)) for folder in list_temp_parents()]
+    found = "; ".join(f"{folder}: {_describe_space(space)}" for folder, space in spaces if space is not None)
+    has_room = any(space is not None and space.free >= FULL_BYTES for _, space in spaces)
+    yield Check(name="temporary files", ok=has_room, found=found or "no folder can be written: set TMPDIR")
+
+
+def _check_address(target: Target) -> Iterator[Check]:
+    address = normalise_base_url(target.base_url)
+    is_https = (address or "").startswith("https://")
+    if address is None and is_loopback(target.host):
+        found = "for this machine alone; for others, put a proxy before it and give --base-url"
+    elif is_https:
+        found = f"{address}: cookies travel by https only"
+    else:
+        found = f"{address or target.host}: without https, passwords and answers travel in plain text"
+    yield Check(name="address", ok=is_https or is_loopback(target.host), found=found)
+
+
+def _check_port(target: Target) -> Iterator[Check]:
+    with open_listener(target.host, target.port) as listener:
+        port = listener.getsockname()[1]
+    yield Check(name="port", ok=True, found=f"{target.host}, port {port if target.port else 'any'}: free")
+
+
+def _check_packages(database: str) -> Iterator[Check]:
+    missing = [name for name in OPTIONAL_PACKAGES if find_spec(name) is None]
+    with suppress(ValueError):
+        if not database.startswith("postgresql"):
+            missing.remove("psycopg")
+    found = "; ".join(f"{name} is missing ({OPTIONAL_PACKAGES[name]})" for name in missing) or "all there"
+    yield Check(name="packages", ok="psycopg" not in missing, found=found)

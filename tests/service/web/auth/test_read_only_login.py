@@ -1,0 +1,124 @@
+"""Logging in while the database cannot be written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from argon2 import PasswordHasher
+from fastapi import FastAPI
+
+from ringtrue.service.store import Store
+from ringtrue.service.store.accounts import create_account, set_password
+from ringtrue.service.store.audit_log import load_audit_entries
+from ringtrue.service.store.sessions import ATTEMPT_LIMITS, ATTEMPT_WINDOW, record_login_attempt
+from ringtrue.service.web.auth.read_only_login import SESSION_MINUTES, MemoryAttempts
+from ringtrue.service.web.health import check_health
+from service.full_disks import make_read_only
+from service.web.owner.stories import said
+
+PASSWORD = "lamp river seven coat"
+
+
+@pytest.fixture
+def olga(web_store: Store, cheap_hasher: PasswordHasher) -> int:
+    """An owner with a password who is not logged in."""
+    return _person(web_store, cheap_hasher, "Olga", owner=True)
+
+
+def _person(store: Store, hasher: PasswordHasher, name: str, *, owner: bool = False) -> int:
+    stored = hasher.hash(PASSWORD)
+    return store.write(lambda c: create_account(c, kind="named", name=name, owner=owner, password_hash=stored, now=1.0))
+
+
+def log_in(visitor: Any, handle: str = "olga", password: str = PASSWORD) -> Any:
+    visitor.get("/login")
+    return visitor.send("/login", handle=handle, password=password)
+
+
+def test_an_owner_logs_in_downloads_a_backup_and_it_is_written_down_later(
+    nobody: Any, olga: int, web_store: Store, app: FastAPI
+) -> None:
+    end = make_read_only(web_store)
+    assert log_in(nobody).status_code == 303
+    nobody.get("/server/backup")
+    backup = nobody.send("/server/backup")
+    assert (backup.status_code, backup.headers["content-type"]) == (200, "application/zip")
+    end()
+    nobody.runner.run(check_health(app.state.server))
+    with web_store.read() as connection:
+        entries = load_audit_entries(connection)
+    assert [(entry.action, entry.handle) for entry in entries] == [("back up", "olga"), ("log in", "olga")]
+
+
+def test_others_are_told_that_they_cannot_log_in_now(
+    nobody: Any, web_store: Store, cheap_hasher: PasswordHasher
+) -> None:
+    _person(web_store, cheap_hasher, "Jan")
+    make_read_only(web_store)
+    refused = log_in(nobody, "jan")
+    assert refused.status_code == 503
+    assert "only an owner can log in until it can be written again" in said(refused)
+    assert nobody.get("/").status_code == 303
+
+
+def test_a_wrong_password_stays_wrong_and_guessing_is_slowed_down(nobody: Any, olga: int, web_store: Store) -> None:
+    make_read_only(web_store)
+    for _ in range(ATTEMPT_LIMITS["both"]):
+        assert log_in(nobody, password="a guess").status_code == 401
+    assert log_in(nobody).status_code == 429
+
+
+def test_attempts_from_before_count_too(nobody: Any, olga: int, web_store: Store, clock: Any) -> None:
+    for _ in range(ATTEMPT_LIMITS["both"]):
+        web_store.write(lambda c: record_login_attempt(c, handle="olga", address="192.0.2.1", now=clock()))
+    make_read_only(web_store)
+    assert log_in(nobody).status_code == 429
+    clock.now += ATTEMPT_WINDOW + 1
+    assert log_in(nobody).status_code == 303
+
+
+def test_the_session_is_short(nobody: Any, olga: int, web_store: Store, clock: Any) -> None:
+    make_read_only(web_store)
+    log_in(nobody)
+    clock.now += SESSION_MINUTES * 60 - 1
+    assert nobody.get("/server/backup").status_code == 200
+    clock.now += 1
+    assert nobody.get("/server/backup").status_code == 303
+
+
+@pytest.mark.parametrize("change", ["password", "owner", "erased"])
+def test_the_session_ends_with_the_password_the_right_or_the_account(
+    nobody: Any, olga: int, web_store: Store, cheap_hasher: PasswordHasher, change: str
+) -> None:
+    end = make_read_only(web_store)
+    log_in(nobody)
+    end()
+    assert nobody.get("/server/backup").status_code == 200
+    changes: dict[str, Callable[[Any], object]] = {
+        "password": lambda c: set_password(c, olga, cheap_hasher.hash("another one of mine"), now=2.0),
+        "owner": lambda c: c.exec_driver_sql("UPDATE account SET owner = 0"),
+        "erased": lambda c: c.exec_driver_sql("UPDATE account SET erased = 2.0"),
+    }
+    web_store.write(lambda connection: bool(changes[change](connection)))
+    assert nobody.get("/server/backup").status_code == 303
+
+
+def test_a_session_that_somebody_made_up_is_none(nobody: Any, olga: int, app: FastAPI) -> None:
+    server = app.state.server
+    for forged in ("read-only:1:9999999999:x:y", server.sign("read-only:1:9999999999:x:y", "notes")):
+        nobody.client.cookies.set(server.session_cookie, forged, domain="ringtrue.test")
+        assert nobody.get("/server/backup").status_code == 303
+
+
+def test_attempts_in_memory_are_forgotten_after_a_while_and_do_not_grow_without_end(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    from ringtrue.service.web.auth import read_only_login
+
+    monkeypatch.setattr(read_only_login, "MAX_KEYS", 30)
+    attempts = MemoryAttempts()
+    for number in range(100):
+        assert not attempts.record(handle=f"h{number}", address=f"a{number}", now=number * ATTEMPT_WINDOW)
+    assert len(attempts._times) < 40

@@ -1,0 +1,161 @@
+"""What `/healthz` says, and what owners are told."""
+
+from __future__ import annotations
+
+import asyncio
+import shutil
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+from benchmarks.servers import PostgreSQL, Serving
+from fastapi import FastAPI
+
+from real_parts import fill_disk
+from ringtrue.errors import ReadOnlyError
+from ringtrue.service.store import Store
+from ringtrue.service.store.schema import STEPS
+from ringtrue.service.web import disk_space
+from ringtrue.service.web.disk_space import DiskSpace
+from ringtrue.service.web.health import check_health
+from service.full_disks import make_read_only
+from service.small_projects import rows
+from service.web.owner.stories import said
+from service.web.programs import server_on
+
+LARGE = DiskSpace(total=10**12, free=5 * 10**11)
+
+
+@pytest.fixture(autouse=True)
+def large_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The disk of whoever runs the tests may be nearly full."""
+    monkeypatch.setattr(disk_space, "measure_disk", lambda folder: LARGE)
+
+
+def look(visitor: Any, app: FastAPI) -> None:
+    """What the server does by itself every few seconds."""
+    visitor.runner.run(check_health(app.state.server))
+
+
+def test_the_server_says_that_it_is_well(nobody: Any) -> None:
+    answer = nobody.get("/healthz")
+    assert answer.status_code == 200
+    assert answer.json() == {
+        "status": "ok",
+        "database": "ok",
+        "disk": {"free_bytes": LARGE.free, "free_percent": 50.0},
+        "schema": len(STEPS),
+    }
+
+
+def test_a_database_that_cannot_be_written_is_told_and_the_server_stays_in_use(
+    nobody: Any, web_store: Store, app: FastAPI
+) -> None:
+    end = make_read_only(web_store)
+    answer = nobody.get("/healthz")
+    assert (answer.status_code, answer.json()["status"], answer.json()["database"]) == (200, "degraded", "read-only")
+    end()
+    look(nobody, app)
+    assert nobody.get("/healthz").json()["database"] == "ok"
+
+
+def test_owners_alone_are_told_on_every_page_that_nothing_can_be_saved(
+    owner: Any, judge: Any, project: Any, web_store: Store, app: FastAPI
+) -> None:
+    words = "No answer can be saved: the database may not be written"
+    assert words not in said(owner.get("/"))
+    end = make_read_only(web_store)
+    look(owner, app)
+    for path in ("/", "/p/news", "/server/backup", "/nothing/here"):
+        assert (words in said(owner.get(path))) == (path != "/nothing/here"), path
+    assert words not in said(judge.get("/"))
+    end()
+    look(owner, app)
+    assert words not in said(owner.get("/"))
+
+
+def test_owners_are_warned_before_the_disk_is_full(
+    owner: Any, judge: Any, app: FastAPI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(disk_space, "measure_disk", lambda folder: DiskSpace(total=10**10, free=312 * 10**6))
+    look(owner, app)
+    words = "The disk of the database has 312 MB left (3.1%): make room."
+    assert words in said(owner.get("/"))
+    assert words in said(owner.get("/p/news"))
+    assert words not in said(judge.get("/"))
+
+
+def test_looking_leaves_one_row_however_often_it_is_done(nobody: Any, web_store: Store, app: FastAPI) -> None:
+    for _ in range(3):
+        look(nobody, app)
+    assert rows(web_store, "SELECT COUNT(*) FROM setting WHERE name = 'last written'") == [(1,)]
+
+
+@pytest.mark.slow
+def test_a_postgresql_that_is_gone_is_told_and_comes_back(postgresql: PostgreSQL) -> None:
+    name = postgresql.create("migrated")
+    with Serving(postgresql.url(name)) as server:
+        address = f"http://127.0.0.1:{server.port}/healthz"
+        well = httpx.get(address, timeout=30)
+        assert (well.status_code, well.json()["disk"]) == (200, None)
+        postgresql.stop()
+        try:
+            gone = _wait_for(address, 503)
+            assert (gone["status"], gone["database"]) == ("unavailable", "away")
+        finally:
+            postgresql.start()
+        assert _wait_for(address, 200)["database"] == "ok"
+    postgresql.drop(name)
+
+
+def _wait_for(address: str, status: int) -> dict[str, Any]:
+    end = time.monotonic() + 60
+    while time.monotonic() < end:
+        answer = httpx.get(address, timeout=30)
+        if answer.status_code == status:
+            found: dict[str, Any] = answer.json()
+            return found
+        time.sleep(0.2)
+    raise AssertionError(f"{address} never answered {status}")
+
+
+@pytest.mark.slow
+def test_a_postgresql_whose_disk_is_full_can_be_read(postgresql: PostgreSQL, small_disk: Path) -> None:
+    """A tablespace on a small disk: PostgreSQL's own log, which it cannot do without, lies elsewhere."""
+    subprocess.run(["mount", "-o", "remount,size=64m", str(small_disk)], check=True)
+    reachable = Path(tempfile.mkdtemp(dir="/tmp"))  # the folders of tests cannot be entered by others
+    subprocess.run(["mount", "--bind", str(small_disk), str(reachable)], check=True)
+    try:
+        folder = reachable / "space"
+        folder.mkdir()
+        shutil.chown(folder, "postgres", "postgres")
+        postgresql.execute(f"CREATE TABLESPACE small LOCATION '{folder}'")
+        postgresql.execute("CREATE DATABASE crowded TEMPLATE migrated TABLESPACE small")
+        _check_full_postgresql(postgresql.url("crowded"), small_disk)
+        postgresql.drop("crowded")
+        postgresql.execute("DROP TABLESPACE small")
+    finally:
+        subprocess.run(["umount", "--lazy", str(reachable)], check=True)
+        reachable.rmdir()
+
+
+def _check_full_postgresql(url: str, disk: Path) -> None:
+    row = "INSERT INTO attempt (what, time) SELECT string_agg(md5(random()::text), ''), 0 FROM generate_series(1, 500)"
+    with Store.open(url) as store, asyncio.Runner() as runner, server_on(store, secret=b"s") as app:
+        server = app.state.server
+        assert runner.run(check_health(server)).database == "ok"
+        filler = fill_disk(disk)
+
+        def fill() -> None:
+            for _ in range(1000):
+                store.write(lambda connection: bool(connection.exec_driver_sql(row)))
+
+        with pytest.raises(ReadOnlyError, match="the disk of the database is full"):
+            fill()
+        assert rows(store, "SELECT COUNT(*) FROM account") == [(0,)]
+        filler.unlink()
+        assert runner.run(check_health(server)).database == "ok"

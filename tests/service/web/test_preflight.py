@@ -1,0 +1,139 @@
+"""`ringtrue serve --check`."""
+
+from __future__ import annotations
+
+import os
+import socket
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from real_parts import fill_disk
+from ringtrue.service.store import Store
+from ringtrue.service.store.schema import STEPS
+from ringtrue.service.web import preflight
+from ringtrue.service.web.disk_space import DiskSpace
+from ringtrue.service.web.preflight import Check, Target, check_server
+from service.small_projects import rows
+
+
+@pytest.fixture(autouse=True)
+def large_disks(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preflight, "measure_disk", lambda folder: DiskSpace(total=10**12, free=5 * 10**11))
+
+
+def checked(database: str, *, host: str = "127.0.0.1", port: int = 0, base_url: str | None = None) -> dict[str, Check]:
+    return {check.name: check for check in check_server(Target(database, host, port, base_url))}
+
+
+def test_a_database_that_is_up_to_date_is_fine_and_stays_as_it_is(store: Store) -> None:
+    before = rows(store, "SELECT name FROM setting")
+    found = checked(store.engine.url.render_as_string(hide_password=False))
+    assert all(check.ok for check in found.values()), found
+    assert set(found) == {"database", "writing", "schema", "disk", "temporary files", "address", "port", "packages"}
+    assert found["schema"].found == f"step {len(STEPS)}, up to date"
+    assert rows(store, "SELECT name FROM setting") == before
+
+
+def test_a_database_that_is_not_there_is_not_made(tmp_path: Path) -> None:
+    found = checked(str(tmp_path / "new.db"))
+    assert found["database"] == Check(name="database", ok=True, found=found["database"].found)
+    assert "is not there yet: starting makes it" in found["database"].found
+    assert not list(tmp_path.iterdir())
+
+
+def test_what_a_migration_would_do_is_said_and_not_done(sqlite_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    number = len(STEPS) + 1
+    monkeypatch.setattr(preflight, "STEPS", (*STEPS, ("codes for work", "CREATE TABLE x (id {key})")))
+    found = checked(str(sqlite_path))
+    assert found["schema"].ok
+    assert f"starting takes 1 step more, after a copy of the file beside it: {number}: codes for work" in (
+        found["schema"].found
+    )
+    with Store.open(str(sqlite_path)) as store:
+        assert rows(store, "SELECT MAX(number) FROM migration") == [(len(STEPS),)]
+
+
+def test_a_database_of_a_newer_version_is_no_good(sqlite_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(preflight, "STEPS", ())
+    found = checked(str(sqlite_path))["database"]
+    assert not found.ok
+    assert "the database is of a newer ringtrue" in found.found
+
+
+def test_a_file_that_is_no_database_and_a_folder_that_is_not_there_are_no_good(tmp_path: Path) -> None:
+    (tmp_path / "notes.txt").write_text("these are notes and no database" * 100)
+    assert "is no SQLite database" in checked(str(tmp_path / "notes.txt"))["database"].found
+    found = checked(str(tmp_path / "none" / "a.db"))["database"]
+    assert (found.ok, "no folder" in found.found) == (False, True)
+
+
+def test_a_postgresql_that_does_not_answer_is_no_good() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        port = taken.getsockname()[1]
+    found = checked(f"postgresql://ringtrue:s3cret@127.0.0.1:{port}/none")
+    assert not found["database"].ok
+    assert "s3cret" not in found["database"].found
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs a disk that is mounted for the test")
+def test_a_disk_that_is_full_is_no_good(small_disk: Path, migrated_file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.undo()
+    path = small_disk / "ringtrue.db"
+    path.write_bytes(migrated_file.read_bytes())
+    fill_disk(small_disk)
+    found = checked(str(path))
+    assert not found["database"].ok
+    assert "the disk of the database is full" in found["database"].found
+    assert (found["disk"].ok, "0 MB free (0%), which is little" in found["disk"].found) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("base_url", "host", "ok", "words"),
+    [
+        (None, "127.0.0.1", True, "for this machine alone"),
+        ("https://judge.example.org", "127.0.0.1", True, "cookies travel by https only"),
+        ("https://judge.example.org/path", "127.0.0.1", False, "expected an address without a path"),
+        (None, "0.0.0.0", False, "travel in plain text"),
+    ],
+)
+def test_the_address_is_looked_at(sqlite_path: Path, base_url: str | None, host: str, ok: bool, words: str) -> None:
+    found = checked(str(sqlite_path), base_url=base_url, host=host)["address"]
+    assert (found.ok, words in found.found) == (ok, True), found
+
+
+def test_a_port_that_is_taken_is_no_good(sqlite_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        found = checked(str(sqlite_path), port=taken.getsockname()[1])["port"]
+    assert (found.ok, "is taken by another program" in found.found) == (False, True)
+
+
+def test_packages_that_are_missing_are_named_and_only_the_driver_is_needed(
+    sqlite_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(preflight, "find_spec", lambda _name: None)
+    found = checked(str(sqlite_path))["packages"]
+    assert (found.ok, found.found) == (
+        True,
+        "uvloop is missing (a faster event loop); httptools is missing (a faster parser of requests)",
+    )
+
+
+def test_the_command_ends_with_1_where_something_is_wrong_and_serves_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from click.testing import CliRunner
+
+    from ringtrue.cli.commands.serve import command
+
+    monkeypatch.chdir(tmp_path)
+    run: Callable[..., Any] = CliRunner().invoke
+    fine = run(command, ["--check", "--db", "new.db", "--port", "0", "--json"])
+    assert fine.exit_code == 0, fine.output
+    assert '"ok": true' in fine.output
+    bad = run(command, ["--check", "--db", "none/new.db", "--port", "0"])
+    assert bad.exit_code == 1
+    assert "FAILS" in bad.output
+    assert not list(tmp_path.iterdir())
