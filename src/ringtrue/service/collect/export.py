@@ -23,7 +23,13 @@ from ringtrue.formatting.phrases import format_count
 from ringtrue.service.collect.gold_queue import load_gold_frame
 from ringtrue.service.collect.quality import resolve_labels, trap_rule
 from ringtrue.service.collect.uploads import plainly
-from ringtrue.service.store.label_queries import load_collected, load_known_answers, load_verdict_frame, stream_history
+from ringtrue.service.store.label_queries import (
+    TrapRows,
+    load_collected,
+    load_known_answers,
+    load_verdict_frame,
+    stream_history,
+)
 from ringtrue.tables import Judgments, Preferences
 
 if TYPE_CHECKING:
@@ -145,7 +151,7 @@ class _ExportOptions:
     which: LabelSelection
     judge: str | None
     queue: Queue
-    traps: bool
+    traps: TrapRows
     failed: bool
 
 
@@ -175,11 +181,12 @@ def export_project(
     if key == "qrels-3" and judge is None:  # it names no judge, so that several could not be told apart
         which, traps = "one", False
     elif key in ("answers", "all"):
-        which, traps = "every", key == "answers"
+        which, traps = "every", False
     elif which == "one" and (judge is not None or traps):
         raise UsageError("one label for each item is of no judge, and of no trap; leave out one of the two")
     export_format, notes = formats[key], list[str]()
-    options = _ExportOptions(which=which, judge=judge, queue=queue, traps=traps, failed=failed)
+    trap_rows: TrapRows = "all" if key == "answers" else "labels" if traps else "none"
+    options = _ExportOptions(which=which, judge=judge, queue=queue, traps=trap_rows, failed=failed)
     path = folder / _export_name(project, export_format, options)
     with store.read() as connection:
         rows = _write_export(connection, project, export_format, path, options, notes.append)
@@ -224,7 +231,7 @@ def _export_name(project: Project, export_format: ExportFormat, options: _Export
                 ("one", options.which == "one" and export_format.key != "qrels-3"),
                 (judge, judge),
                 ("gold-judges", options.queue == "gold"),
-                ("with-traps", options.traps and export_format.key != "answers"),
+                ("with-traps", options.traps == "labels"),
                 ("passed", not options.failed),
             )
             if applies
@@ -292,7 +299,7 @@ def _write_all(connection: Connection, project: Project, path: Path, options: _E
     folder = path.with_suffix(".parts")
     folder.mkdir()
     label_kind = "preferences" if project.scale.kind == "preference" else "labels"
-    answer_options = replace(options, traps=True)
+    answer_options = replace(options, traps="all")
     consensus_options = replace(options, which="one", judge=None)
     rows = 0
     commands: dict[str, str] = {}  # the name of each file, and the command that reads it
