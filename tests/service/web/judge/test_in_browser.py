@@ -125,21 +125,42 @@ def test_single_keys_answer_skip_undo_and_open_panels(place: Place) -> None:
     ]  # fmt: skip
 
 
+PRESSED_TOO_SOON = """
+document.addEventListener("DOMContentLoaded", () => {
+  for (const milliseconds of [0, 20, 60, 150]) {
+    setTimeout(() => {
+      document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "1", bubbles: true }));
+      document.querySelector("button.label").click();
+      document.body.dataset.pressed = milliseconds;
+    }, milliseconds);
+  }
+});"""
+
+
 def test_a_key_pressed_twice_does_not_answer_the_question_that_comes_next(place: Place) -> None:
+    page = place.judge("Ann")
+    page.add_init_script(PRESSED_TOO_SOON)  # on every page, as soon as it listens to keys
+    page.goto("/p/graded/judge?begin=1")
+    for far in ("1 of 4", "2 of 4", "3 of 4"):
+        shows(page, far)
+        expect(page.locator("body[data-pressed='150']")).to_be_attached()
+        page.keyboard.press("2")
+    shows(page, "4 of 4")
+    assert [row[1] for row in place.judgments()] == ["2", "2", "2"]
+
+
+def test_a_key_that_is_held_down_answers_one_question(place: Place) -> None:
     page = place.judge("Ann")
     page.goto("/p/graded/judge?begin=1")
     shows(page, "1 of 4")
-    with page.expect_navigation(wait_until="commit"):
-        page.keyboard.press("2")
-    expect(page.locator("#far")).to_have_text("2 of 4")
-    for _ in range(3):  # while the question has just been painted
-        page.keyboard.press("2")
-        page.get_by_role("button", name="Related").dispatch_event("click")
+    page.keyboard.down("2")
     shows(page, "2 of 4")
-    assert [row[1] for row in place.judgments()] == ["2"]
+    for _ in range(3):
+        page.keyboard.down("2")  # what a keyboard sends again and again
+    page.wait_for_timeout(100)
+    shows(page, "2 of 4")
+    page.keyboard.up("2")
     page.keyboard.press("1")
-    shows(page, "3 of 4")
-    page.evaluate("document.dispatchEvent(new KeyboardEvent('keydown', {key: '2', repeat: true}))")
     shows(page, "3 of 4")
     assert [row[1] for row in place.judgments()] == ["2", "1"]
 
