@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -12,19 +11,9 @@ from typing import Any
 import pytest
 
 from ringtrue.service.store import Store
+from ringtrue.service.store.projects import load_uploads
 from ringtrue.service.web.owner import kept_files
 from service.web.owner.stories import FORM, RUN, TOPICS, TRAPS, beside, files, said, send_new, whole
-
-RUN_TITLE = {"title": "Sea & bees"}
-
-
-@pytest.fixture(autouse=True)
-def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder of temporary files for each test."""
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    monkeypatch.setattr(tempfile, "tempdir", str(folder))
-    return folder
 
 
 def kept_in(folder: Path) -> list[Path]:
@@ -74,6 +63,15 @@ def test_a_kept_file_is_removed_by_its_box(owner: Any) -> None:
     made = send_again(owner, kept_trap_file=[])
     assert made.status_code == 303
     assert "0 traps" in said(owner.get("/p/sea-bees"))
+
+
+def test_a_run_is_replaced_by_one_of_its_name_and_the_others_stay(owner: Any, web_store: Store) -> None:
+    sent = files(ask=RUN, ask2="junk\n", topics=TOPICS)
+    assert "ask2.run" in beside(send_new(owner, sent), "ask")
+    assert send_again(owner, files(ask2=RUN.replace("bm25", "neural"))).status_code == 303
+    with web_store.read() as connection:
+        kept = [(one.kind, one.name) for one in load_uploads(connection, 1)]
+    assert kept == [("run", "ask.run"), ("run", "ask2.run"), ("topics", "topics.csv")]
 
 
 def test_files_are_kept_through_several_errors_in_a_row(owner: Any, temporary: Path) -> None:

@@ -45,21 +45,28 @@ class KeptFile:
 
 
 async def read_form_files(
-    context: RequestContext, form: FormState, names: Iterable[str]
+    context: RequestContext, form: FormState, names: Iterable[str], *, many: Iterable[str] = ()
 ) -> dict[str, list[UploadedFile]]:
-    """The files of a form by field: those that were chosen now, else those that were kept and are still wanted."""
+    """The files of a form by field: those that were chosen now, and those that were kept and are still wanted.
+
+    Fields of `many` files get both, but for kept ones whose name is chosen anew; in others the new file takes the place
+    of the kept one.
+    """
     files = {name: await read_uploaded_files(context.form, name) for name in names}
     token = context.text(TOKEN_FIELD)
-    if token:
-        wanted = {
-            name: {number for number in context.form.getlist(f"{TOKEN_FIELD}_{name}") if isinstance(number, str)}
-            for name, chosen in files.items()
-            if not chosen
-        }
-        kept = await context.server.compute(lambda: _load_kept(context, token, wanted))
-        files |= kept
-        missing = [name for name, numbers in wanted.items() if len(numbers) > len(kept.get(name, ()))]
-        form.problems |= dict.fromkeys(missing, "What you had chosen here is not kept any more: choose it again.")
+    if not token:
+        return files
+    wanted = {
+        name: {number for number in context.form.getlist(f"{TOKEN_FIELD}_{name}") if isinstance(number, str)}
+        for name, chosen in files.items()
+        if not chosen or name in many
+    }
+    kept = await context.server.compute(lambda: _load_kept(context, token, wanted))
+    for name, numbers in wanted.items():
+        if len(numbers) > len(kept.get(name, ())):
+            form.problems[name] = "What you had chosen here is not kept any more: choose it again."
+        new_names = {file.name for file in files[name]}
+        files[name] = [file for file in kept.get(name, ()) if file.name not in new_names] + files[name]
     return files
 
 

@@ -151,7 +151,7 @@ def _parse_title_and_name(form: FormState) -> tuple[str, str]:
 
 async def _read_project_files(context: RequestContext, form: FormState) -> dict[str, list[UploadedFile]]:
     """The files by field; an empty one, or two where one is wanted, is a problem."""
-    files_by_field = await read_form_files(context, form, FILE_FIELDS)
+    files_by_field = await read_form_files(context, form, FILE_FIELDS, many=("ask", "documents"))
     for name, field_files in files_by_field.items():
         if name in ("topics", "trap_file") and len(field_files) > 1:
             form.problems[name] = f"Expected one file, found {len(field_files)}."
