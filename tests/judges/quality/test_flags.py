@@ -131,7 +131,7 @@ def test_a_judge_alone_who_takes_a_seventh_of_a_second_is_found() -> None:
     quality = rt.judge_quality(speeds(0.14))
     assert kinds(quality, "j0") == {"too fast"}
     reason = quality["j0"].flags[0].reason
-    assert reason == "0.139 seconds a label (median of 20), nobody reads a document in less than 0.5"
+    assert reason == "0.139 seconds a label (median of 20); nobody reads a document in less than 0.5"
 
 
 def test_judges_who_are_all_too_fast_are_all_found() -> None:

@@ -176,10 +176,10 @@ def _flag_too_fast(evidence: Evidence) -> Iterator[Finding]:
     for j, adjusted in _significant_judges(evidence, p):
         speed = evidence.reports[j].speed
         if speed is not None:
-            slower = [f"the typical judge {typical:.3g}"] * (speed.median < typical / MIN_SPEED_RATIO)
-            too_short = [f"nobody reads a document in less than {least:g}"] * (speed.median < least)
-            own = f"{speed.median:.3g} seconds a label (median of {speed.n:,})"
-            yield j, "too fast", ", ".join([own, *slower, *too_short]), adjusted
+            slower = f", the typical judge {typical:.3g}" if speed.median < typical / MIN_SPEED_RATIO else ""
+            least_phrase = f"; nobody reads a document in less than {least:g}" if speed.median < least else ""
+            reason = f"{speed.median:.3g} seconds a label (median of {speed.n:,}){slower}{least_phrase}"
+            yield j, "too fast", reason, adjusted
 
 
 def _flag_side_bias(evidence: Evidence) -> Iterator[Finding]:

@@ -37,6 +37,7 @@ from ringtrue.service.web.auth import invitations, login
 from ringtrue.service.web.context import ServerContext
 from ringtrue.service.web.errors import add_page_error_handlers, handle_unexpected_error
 from ringtrue.service.web.judge import questions
+from ringtrue.service.web.owner.kept_files import remove_old_sets
 from ringtrue.service.web.security import SecurityMiddleware
 
 if TYPE_CHECKING:
@@ -103,10 +104,11 @@ def create_app(
 
 
 async def _release_expired_tasks(server: ServerContext) -> None:
-    """Close tasks whose lease has ended, also where nobody asks for the next one."""
+    """Close tasks whose lease has ended, also where nobody asks for the next one; remove files that forms kept."""
     while True:
         with suppress(RingtrueError):
             await server.write(lambda connection: release_all_expired(connection, server.clock()))
+        await server.compute(lambda: remove_old_sets(server))
         await asyncio.sleep(RELEASE_INTERVAL_SECONDS)
 
 

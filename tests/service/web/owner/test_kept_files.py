@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from fastapi import FastAPI
 
 from ringtrue.service.store import Store
 from ringtrue.service.store.projects import load_uploads
@@ -109,8 +110,18 @@ def test_after_an_hour_they_are_gone(owner: Any, temporary: Path) -> None:
     os.utime(waiting, (1, 1))
     page = send_again(owner)
     assert "not kept any more: choose it again" in beside(page, "ask")
-    send_new(owner, files(ask=RUN), judges="none")
     assert not waiting.exists()
+
+
+def test_the_server_removes_what_nobody_comes_back_for(owner: Any, app: FastAPI, temporary: Path) -> None:
+    kept_files.remove_old_sets(app.state.server)
+    assert list(temporary.iterdir()) == []  # nothing is made where nothing is kept
+    for _ in range(2):
+        send_new(owner, files(ask=RUN), judges="none")
+    old, young = temporary.glob("ringtrue-kept-*/*")
+    os.utime(old, (1, 1))
+    kept_files.remove_old_sets(app.state.server)
+    assert [one for one in (old, young) if one.exists()] == [young]
 
 
 def test_only_so_many_and_so_much_is_kept(owner: Any, temporary: Path, monkeypatch: pytest.MonkeyPatch) -> None:

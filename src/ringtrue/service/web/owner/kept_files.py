@@ -86,21 +86,23 @@ async def forget_form_files(context: RequestContext) -> None:
 
 def remove_old_sets(server: ServerContext, *, room_for: int = 0) -> None:
     """Remove sets that are older than an hour; then the oldest, until there is room for one more of this size."""
-    with suppress(OSError):
-        sets = sorted((entry.stat().st_mtime, entry) for entry in _shared_folder(server).iterdir())
+    with suppress(OSError):  # no form has kept anything yet, or another worker removes the same
+        sets = sorted((entry.stat().st_mtime, entry) for entry in _shared_folder(server, create=False).iterdir())
         sizes = [sum(file.stat().st_size for file in folder.iterdir()) for _, folder in sets]
         for place, (modified, folder) in enumerate(sets):
             is_old = time.time() - modified > KEPT_SECONDS
+            is_too_many = len(sets) - place >= MAX_SETS
             is_too_much = room_for + sum(sizes[place:]) > MAX_TIMES_LIMIT * server.upload_limit
-            if is_old or is_too_much or len(sets) - place >= MAX_SETS:
+            if is_old or (room_for and (is_too_many or is_too_much)):
                 rmtree(folder, ignore_errors=True)
 
 
-def _shared_folder(server: ServerContext) -> Path:
+def _shared_folder(server: ServerContext, *, create: bool = True) -> Path:
     """The folder of this server, which nobody else on the machine can read or has made."""
     name = hmac.digest(server.secret, b"kept files", "sha256").hex()[:32]
     folder = Path(tempfile.gettempdir()) / f"ringtrue-kept-{name}"
-    folder.mkdir(mode=0o700, exist_ok=True)
+    if create:
+        folder.mkdir(mode=0o700, exist_ok=True)
     status = folder.lstat()
     if not stat.S_ISDIR(status.st_mode) or (hasattr(os, "getuid") and status.st_uid != os.getuid()):
         raise PermissionError(f"{folder} is not ours")
