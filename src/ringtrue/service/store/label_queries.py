@@ -251,7 +251,7 @@ def load_verdict_frame(connection: Connection, project: Project, *, queue: Queue
 
 def find_failed_tasks(connection: Connection, project: Project) -> dict[int, TrapCount]:
     """The tasks that are closed and have too few traps right, with how many."""
-    counts = count_traps(connection, task.c.id, task.c.project == project.id, task.c.closed.is_not(None))
+    counts = count_traps(connection, task.c.id, item.c.project == project.id, task.c.closed.is_not(None))
     needed, usual = project.settings.traps_needed, project.settings.traps
     return {task_id: count for task_id, count in counts.items() if not passes_traps(count, needed=needed, usual=usual)}
 

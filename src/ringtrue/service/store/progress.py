@@ -142,7 +142,7 @@ def load_judge_progress(connection: Connection, project: Project) -> list[JudgeP
             .group_by(task.c.account, account.c.handle, account.c.kind)
         )
     }
-    traps = count_traps(connection, task.c.account, task.c.project == project.id)
+    traps = count_traps(connection, task.c.account, item.c.project == project.id)
     seconds, last_seen = _median_seconds(connection, project.id), _last_seen(connection, project.id)
     failed_accounts = [failed_task.account for failed_task in load_failed_tasks(connection, project)]
     judges = [
