@@ -20,7 +20,8 @@ from typing import Any, Literal
 
 Way = Literal["pages", "api", "whole"]
 ANSWERS = ("0", "1", "2")
-FIELD = re.compile(rb'name="(task|assignment|version|since)" value="([^"]*)"')
+# Not `since`: by it the server knows that nobody can have seen a question that is answered within 60 ms.
+FIELD = re.compile(rb'name="(task|assignment|version)" value="([^"]*)"')
 LENGTH = re.compile(rb"\r\ncontent-length: *(\d+)", re.IGNORECASE)
 LOCATION = re.compile(rb"\r\nlocation: *([^\r]*)", re.IGNORECASE)
 

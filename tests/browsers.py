@@ -19,6 +19,7 @@ FLAGS = ("--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--hide-scr
 BUSY = "Unable to capture screenshot"  # no frame was ready in time
 LOOK_RULES = ["color-contrast", "link-in-text-block", "scrollable-region-focusable", "target-size"]
 TRIES, PAUSE = 5, 500  # milliseconds
+UNSEEN = 80  # milliseconds in which the server takes no answer from a page that it has just sent
 Look: TypeAlias = tuple[int, int, Literal["light", "dark"]]  # width, height and colours of a window
 
 
@@ -54,9 +55,13 @@ def take_picture(page: Page, path: Path) -> None:
 
 
 def shows(page: Page, far: str) -> None:
-    """Wait for the question that is so far in its task, and for the script that listens to keys."""
+    """Wait for the question that is so far in its task, and until an answer to it is taken."""
     expect(page.locator("#far")).to_have_text(far)
     page.wait_for_load_state()
+    if page.locator("#keys:not([hidden])").count():  # the script runs
+        expect(page.locator("#judging[data-seen]")).to_be_attached()
+    else:
+        page.wait_for_timeout(UNSEEN)
 
 
 def comes_to(page: Page, heading: str) -> None:

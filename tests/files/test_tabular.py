@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import csv
 import io
 import json
 from pathlib import Path
@@ -12,7 +13,7 @@ from hypothesis import HealthCheck, given, settings, strategies as st
 from ringtrue.errors import FormatError, RingtrueError, TableError, UsageError
 from ringtrue.files import read_judgments, read_run, tabular
 from ringtrue.files.byte_source import Source
-from ringtrue.files.tabular import map_columns, read_column_names, read_table
+from ringtrue.files.tabular import guard_formulas, map_columns, read_column_names, read_table
 from strategies import any_ids, number_texts
 
 
@@ -222,3 +223,29 @@ def test_objects_with_names_of_their_own_make_no_table_of_empty_cells(
     path.write_bytes(b"".join(b'{"query": "q", "k%d": 1}\n' % at for at in range(100)))
     with pytest.raises(FormatError, match=r":33: 33 objects have 34 different names, and nearly all cells"):
         read_judgments(path)
+
+
+FORMULA_LIKE = st.builds(
+    lambda guards, start, rest: "'" * guards + start + rest,
+    st.integers(0, 3),
+    st.sampled_from(["=", "+", "-", "@", "\t", "\r", "\n", "＝", "", "x"]),
+    st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\0"), min_size=1, max_size=8),
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    ids=st.lists(st.one_of(FORMULA_LIKE, any_ids), min_size=1, max_size=6, unique=True),
+    form=st.sampled_from(["csv", "tsv"]),
+)
+def test_a_guarded_table_has_no_formula_and_comes_back_with_the_same_ids(
+    tmp_path: Path, ids: list[str], form: str
+) -> None:
+    frame = pl.DataFrame({"query": ids, "doc": ids[::-1], "judge": ids, "label": [1] * len(ids)})
+    separator = "," if form == "csv" else "\t"
+    content = guard_formulas(frame).write_csv(separator=separator)
+    cells = [cell for row in csv.reader(io.StringIO(content, newline=""), delimiter=separator) for cell in row]
+    assert not [cell for cell in cells if cell.startswith(("=", "+", "-", "@", "\t", "\r", "\n"))]
+    found = read_table(made(tmp_path, content), form)  # type: ignore[arg-type]
+    for name in ("query", "doc", "judge"):
+        assert found[name].to_list() == frame[name].to_list()

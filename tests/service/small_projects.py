@@ -76,7 +76,7 @@ def say(
 ) -> SavedAnswer:  # fmt: skip
     """Answer a question."""
     at = shown.version if version is None else version
-    said = Answer(kind=kind, answer=answer if kind == "answer" else None, reason=reason, seconds=2.0)
+    said = Answer(kind=kind, answer=answer if kind == "answer" else None, reason=reason, seconds=1.0)
     return store.write(lambda connection: record_answer(connection, who, shown.assignment, at, said, now=now))
 
 

@@ -18,6 +18,10 @@ NoteHandler: TypeAlias = Callable[[str], None]
 MAX_COLUMNS = 10_000
 MAX_EMPTY_CELLS = 50_000_000  # of JSON lines, each with names of its own
 KNOWN_COLUMNS = {name for names in COLUMN_ALIASES.values() for name in names}
+ID_COLUMNS = {name for ours in ("query", "doc", "left", "right", "judge") for name in COLUMN_ALIASES[ours]}
+GUARD = "'"
+# What a spreadsheet takes for the beginning of a formula, also behind guards that stand there already.
+FORMULA_START = r"^'*[=+\-@\t\r\n＝＋－＠]"
 
 
 def read_table(
@@ -84,6 +88,38 @@ def map_columns(frame: pl.DataFrame, columns: Mapping[str, str]) -> pl.DataFrame
     )
 
 
+def guard_formulas(frame: pl.DataFrame) -> pl.DataFrame:
+    """The table for a CSV or TSV file that people open in a spreadsheet: no text in it is taken for a formula.
+
+    An apostrophe stands before such a cell; reading a query, a document or a judge takes it off again. A label is a
+    number, whatever its type here, and stays as it is.
+
+    Examples:
+        >>> guard_formulas(pl.DataFrame({"doc": ["=1+1", "d1", "'-5"], "label": [1, -1, 0]})).to_dict(as_series=False)
+        {'doc': ["'=1+1", 'd1', "''-5"], 'label': [1, -1, 0]}
+    """
+    return frame.with_columns(
+        pl.when(text.str.contains(FORMULA_START)).then(pl.lit(GUARD) + text).otherwise(text).alias(name)
+        for name, text in ((name, pl.col(name)) for name, dtype in frame.schema.items() if dtype == pl.String)
+        if name != "label"
+    )
+
+
+def strip_guards(frame: pl.DataFrame) -> pl.DataFrame:
+    """A table as it was before `guard_formulas`, as far as ids are concerned.
+
+    Examples:
+        >>> strip_guards(pl.DataFrame({"doc": ["'=1+1", "'tis"], "note": ["'=1", ""]})).to_dict(as_series=False)
+        {'doc': ['=1+1', "'tis"], 'note': ["'=1", '']}
+    """
+    names = [name for name in frame.columns if name.strip().lower() in ID_COLUMNS and frame[name].dtype == pl.String]
+    guarded = [pl.col(name) for name in names if frame[name].str.starts_with(GUARD).any()]
+    return frame.with_columns(
+        pl.when(text.str.contains(FORMULA_START)).then(text.str.strip_prefix(GUARD)).otherwise(text).name.keep()
+        for text in guarded
+    )
+
+
 def read_column_names(source: Source, form: Format) -> list[str]:
     """The names of the columns, without reading all of a text file."""
     if form in ("csv", "tsv"):
@@ -133,7 +169,7 @@ def _read_separated(source: Source, form: Format, note: NoteHandler) -> pl.DataF
     try:
         frame = pl.read_csv(content.rstrip(b"\r\n"), separator=separator, infer_schema=False)
         _note_short_rows(frame, content, separator, source, note)
-        return frame.select(_strip_indent(frame[name]) for name in frame.columns)
+        return strip_guards(frame.select(_strip_indent(frame[name]) for name in frame.columns))
     except pl.exceptions.PolarsError:
         _raise_csv_fault(content.decode(), separator, source)
         raise

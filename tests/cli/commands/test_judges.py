@@ -122,11 +122,6 @@ def test_preferences_go_the_same_way(crowd: Path, ringtrue) -> None:
 @pytest.mark.parametrize(
     ("words", "code", "says"),
     [
-        (
-            ["--where", "judge=ann"],
-            1,
-            "there is one judge, 'ann', and nobody to compare with; give gold labels (--gold)",
-        ),
         (["--traps", "labels.csv", "--accept", "6/5"], 2, "--accept expects M/N"),
         (["--traps", "traps.csv", "--accept", "most"], 2, "--accept expects M/N"),
         (["--traps", "none.csv"], 1, "none.csv"),
@@ -142,6 +137,16 @@ def test_what_cannot_be_done_is_told_in_one_line(crowd: Path, ringtrue, words: l
     assert (answer.code, answer.out) == (code, "")
     assert says in answer.err
     assert len(answer.err.splitlines()) == 1
+
+
+def test_one_judge_alone_is_reported_on_where_labels_were_timed(crowd: Path, ringtrue) -> None:
+    answer = ringtrue("judges", "labels.csv", "--where", "judge=ann")
+    assert answer.code == 0
+    assert "one judge alone: there are no others to compare with" in answer.err
+    (crowd / "alone.csv").write_text("item,worker,label\na,ann,1\nb,ann,0\n")
+    answer = ringtrue("judges", "alone.csv")
+    assert (answer.code, answer.out, len(answer.err.splitlines())) == (1, "", 1)
+    assert "there is one judge, 'ann', and nobody to compare with; give gold labels (--gold)" in answer.err
 
 
 def test_a_judge_who_labelled_twice_is_told_with_rows(crowd: Path, ringtrue) -> None:

@@ -112,6 +112,49 @@ def test_one_who_is_too_fast_is_found() -> None:
     assert {one.judge: kinds(quality, one.judge) for one in quality.flagged} == {"j1": {"too fast"}}
 
 
+def speeds(*medians: float, labels: int = 20, column: str = "seconds") -> pl.DataFrame:
+    """Labels of judges who take so long for each of their items, give or take a tenth."""
+    rng = np.random.default_rng(5)
+    took = [[median * factor for factor in rng.uniform(0.9, 1.1, labels)] for median in medians]
+    return pl.DataFrame(
+        {
+            "item": [f"d{at}" for _ in medians for at in range(labels)],
+            "judge": [f"j{at}" for at in range(len(medians)) for _ in range(labels)],
+            "label": rng.integers(0, 2, labels * len(medians)),
+            column: [seconds if column == "seconds" else total
+                     for times in took for seconds, total in zip(times, np.cumsum(times), strict=True)],
+        }
+    )  # fmt: skip
+
+
+def test_a_judge_alone_who_takes_a_seventh_of_a_second_is_found() -> None:
+    quality = rt.judge_quality(speeds(0.14))
+    assert kinds(quality, "j0") == {"too fast"}
+    reason = quality["j0"].flags[0].reason
+    assert reason == "0.139 seconds a label (median of 20); nobody reads a document in less than 0.5"
+
+
+def test_judges_who_are_all_too_fast_are_all_found() -> None:
+    flagged = rt.judge_quality(speeds(0.2, 0.3, 0.4)).flagged
+    assert {one.judge for one in flagged} == {"j0", "j1", "j2"}
+
+
+@pytest.mark.parametrize(
+    ("times", "flagged"),
+    [
+        (speeds(0.6), []),  # a quick look, and no less
+        (speeds(0.14, labels=3), []),  # three labels are too few to tell
+        (speeds(0.14, 0.6, column="time"), []),  # stamps: several labels may have been sent at once
+        (speeds(5.0, 6.0, 0.1), ["j2"]),
+        (speeds(5.0, 6.0, 1.0), ["j2"]),  # slower than half a second, and far faster than the others
+    ],
+)
+def test_who_is_not_too_fast_by_half_a_second_is_held_against_the_others(
+    times: pl.DataFrame, flagged: list[str]
+) -> None:
+    assert [one.judge for one in rt.judge_quality(times).flagged] == flagged
+
+
 def test_one_who_prefers_a_side_is_found() -> None:
     table = compared(np.random.default_rng(12), left=np.array([0.9, *[0.0] * 11]))
     quality = rt.judge_quality(table)

@@ -189,6 +189,32 @@ def test_an_id_that_begins_like_a_formula_comes_back_the_same(quick: Store, tmp_
     assert len(warned) == (key in ("csv", "tsv", "history"))
 
 
+def test_no_cell_of_any_csv_begins_like_a_formula_and_ringtrue_takes_the_ids_back(quick: Store, tmp_path: Path) -> None:
+    from ringtrue.service.collect.import_labels import import_labels
+    from service.collect.worlds import NOW, rng
+
+    pool = given("pool.csv", "query,doc\n=q,+d\n=q,-1\n=q,@d\n=q,''=x\n=q,d\n")
+    traps = given("traps.csv", "query,doc,label\n=q,-t,0\n")
+    project = graded(quick, ask=[pool], topics=None, documents=[], judges=9, known=traps, traps=1, task_size=6).project
+    labels = given("l.csv", "query,doc,judge,label\n=q,d,=cmd|' /C calc'!A0,1\n=q,+d,-eve,0\n")
+    import_labels(quick, project, labels, now=NOW, rng=rng())
+    judge_all(quick, project, account(quick, "ann"), lambda shown: "1")
+    keys = [one.key for one in list_export_formats(project) if one.ending.endswith((".csv", ".tsv", ".zip"))]
+    found = {key: export_project(quick, project, key, tmp_path).path for key in keys if key != "gold"}
+    with zipfile.ZipFile(found.pop("all")) as archive:
+        archive.extractall(tmp_path / "out")
+    for path in (*found.values(), *(tmp_path / "out").glob("*.csv")):
+        with open(path, newline="") as stream:
+            rows = list(csv.reader(stream, delimiter="\t" if path.suffix == ".tsv" else ","))
+        assert not [cell for row in rows for cell in row if cell.startswith(("=", "+", "-", "@", "\t", "\r"))], (
+            path.name
+        )
+    for name in ("csv", "tsv", "answers"):
+        frame = read_judgments(found[name]).frame
+        assert set(frame["doc"]) - {"-t"} == {"+d", "-1", "@d", "'=x", "d"}  # one apostrophe of the pool's is a guard
+        assert {"ann", "=cmd|' /C calc'!A0", "-eve"} == set(frame["judge"])
+
+
 def test_a_format_that_cannot_hold_a_name_says_so(quick: Store, tmp_path: Path) -> None:
     from ringtrue.service.collect.import_labels import import_labels
     from service.collect.worlds import NOW, rng

@@ -100,7 +100,7 @@ def account(store: Store, handle: str) -> int:
 
 def judge_all(
     store: Store, project: Project, who: int, says: Says | Mapping[str, str] = right, *, queue: str = "main",
-    tasks: int | None = None, now: float = NOW + 60,
+    tasks: int | None = None, now: float = NOW + 60, seconds: float = 4.0,
 ) -> int:  # fmt: skip
     """Take tasks and answer them until nothing is left; how many answers were given."""
     answers = done = 0
@@ -112,8 +112,8 @@ def judge_all(
             return None
         while (shown := load_next_question(connection, task.id, who)) is not None:
             said = says(shown) if callable(says) else says.get(shown.left.name, right(shown))
-            answer = Answer(answer=said, seconds=4.0) if said != "unsure" else Answer(kind="unsure", reason="why")
-            record_answer(connection, who, shown.assignment, shown.version, answer, now=now)
+            answer = Answer(answer=said, seconds=seconds) if said != "unsure" else Answer(kind="unsure", reason="why")
+            record_answer(connection, who, shown.assignment, shown.version, answer, now=now + 4)
         submit_task(connection, who, task.id, now=now)
         return task.size
 

@@ -4,8 +4,14 @@ import pytest
 
 from ringtrue.errors import ConflictError, LateError, NotFoundError, UsageError
 from ringtrue.service.store import Store
-from ringtrue.service.store.answers import set_aside_task, submit_task, undo_last_answer
-from ringtrue.service.store.records import ShownQuestion, TaskState
+from ringtrue.service.store.answers import (
+    record_answer,
+    record_answers,
+    set_aside_task,
+    submit_task,
+    undo_last_answer,
+)
+from ringtrue.service.store.records import Answer, ShownQuestion, SubmittedAnswer, TaskState
 from ringtrue.service.store.tasks import load_question
 from service.small_projects import NOW, begin, finish, judge, pairs_project, project, question, rows, say
 
@@ -28,6 +34,31 @@ def _state(store: Store, shown: ShownQuestion) -> tuple[str, int, int]:
         at=shown.assignment,
     )  # fmt: skip
     return found[0]  # type: ignore[return-value]
+
+
+@pytest.mark.parametrize(
+    ("said", "kept"),
+    [
+        (Answer(answer="1", seconds=3.5, away=1.5), (3.5, 1.5)),
+        (Answer(answer="1", seconds=1e9, away=1e9), (8.0, 8.0)),  # the task was opened 8 seconds ago
+        (Answer(answer="1", seconds=1e9, away=1e9, shown=NOW + 5), (3.0, 3.0)),
+        (Answer(answer="1", seconds=1e9, shown=NOW - 100), (8.0, None)),  # nothing is shown before its task
+        (Answer(answer="1", seconds=1e9, shown=NOW + 100), (0.0, None)),  # a clock that was set back
+        (Answer(answer="1", seconds=-1.0), (0.0, None)),
+        (Answer(answer="1"), (None, None)),
+    ],
+)
+@pytest.mark.parametrize("at_once", [True, False])
+def test_no_time_is_longer_than_the_server_saw(
+    store: Store, said: Answer, kept: tuple[float | None, float | None], at_once: bool
+) -> None:
+    ann, task, shown = _first(store)
+    if at_once:
+        answers = [SubmittedAnswer(shown.assignment, 0, said)]
+        store.write(lambda c: record_answers(c, ann, task.id, answers, now=NOW + 8))
+    else:
+        store.write(lambda c: record_answer(c, ann, shown.assignment, 0, said, now=NOW + 8))
+    assert rows(store, "SELECT seconds, away FROM judgment") == [kept]
 
 
 @pytest.mark.slow

@@ -15,7 +15,7 @@ from ringtrue.service.store.adjudication import record_verdict
 from ringtrue.service.store.answers import record_answer, set_aside_task, undo_last_answer
 from ringtrue.service.store.items import add_items
 from ringtrue.service.store.label_queries import (
-    find_failed_task_ids,
+    find_failed_tasks,
     load_answers_after,
     load_collected,
     load_judgments,
@@ -26,7 +26,7 @@ from ringtrue.service.store.label_queries import (
 )
 from ringtrue.service.store.projects import create_project
 from ringtrue.service.store.records import Project
-from ringtrue.service.store.tasks import get_or_create_task, is_task_in_project, load_next_question
+from ringtrue.service.store.tasks import TrapCount, get_or_create_task, is_task_in_project, load_next_question
 from ringtrue.tables import Judgments, Preferences
 from service.small_projects import NOW, begin, finish, judge, pairs_project, project, question, rows, say
 
@@ -59,7 +59,7 @@ def test_labels_have_their_judge_time_task_and_place(store: Store) -> None:
     assert frame.columns == ["query", "doc", "judge", "label", "time", "seconds", "batch", "place", "queue"]
     assert frame.row(0, named=True) == {
         "query": "q0", "doc": shown.left.name, "judge": "ann", "label": 2, "time": "1970-01-12T13:46:43.250Z",
-        "seconds": 2.0, "batch": task.id, "place": 1, "queue": "main",
+        "seconds": 1.0, "batch": task.id, "place": 1, "queue": "main",
     }  # fmt: skip
     assert parse_times(frame["time"]).tolist() == [NOW + 3.25]
     with store.read() as connection:
@@ -112,11 +112,11 @@ def test_traps_are_left_out_unless_they_are_asked_for_and_so_are_tasks_that_fail
     failed = finish(store, begin(store, where, ann), ann, "1")
     finish(store, begin(store, where, bob), bob, "2")
     assert frame_of(store, where).height == 8
-    with_traps = frame_of(store, where, traps=True)
+    with_traps = frame_of(store, where, traps="labels")
     assert with_traps.group_by("judge", "trap").len().sort("judge", "trap")["len"].to_list() == [4, 2, 4, 2]
     assert frame_of(store, where, failed=False)["judge"].unique().to_list() == ["bob"]
     with store.read() as connection:
-        assert find_failed_task_ids(connection, where) == {failed.id}
+        assert find_failed_tasks(connection, where) == {failed.id: TrapCount(2, 0)}
         known = load_known_answers(connection, where)
     assert isinstance(known, Judgments)
     assert known.frame.select("query", "doc", "label").rows() == [("q0", "t0", 2), ("q0", "t1", 2)]

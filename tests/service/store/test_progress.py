@@ -85,11 +85,11 @@ def test_the_time_of_a_judge_is_the_median(store: Store, seconds: list[float], m
         shown = question(store, task, ann)
         said = Answer(answer="1", seconds=taken)
         store.write(
-            lambda c, shown=shown, said=said: record_answer(c, ann, shown.assignment, shown.version, said, now=NOW + 7)
+            lambda c, shown=shown, said=said: record_answer(c, ann, shown.assignment, shown.version, said, now=NOW + 9)
         )
     with store.read() as connection:
         (one,) = load_judge_progress(connection, where)
-    assert (one.seconds, one.last_seen, one.done) == (median, NOW + 7, len(seconds))
+    assert (one.seconds, one.last_seen, one.done) == (median, NOW + 9, len(seconds))
 
 
 def test_a_judge_who_measured_no_time_has_none(store: Store) -> None:

@@ -180,6 +180,11 @@ def test_scales_and_settings_come_back_from_the_database_as_they_were() -> None:
     assert Settings.from_json('{"judges": 2, "of_a_newer_version": 1}') == Settings(judges=2)
 
 
+def test_words_are_marked_in_a_project_that_was_made_so_and_not_in_a_new_one() -> None:
+    assert not Settings().highlight
+    assert Settings.from_json('{"judges": 2, "highlight": true}').highlight
+
+
 @pytest.mark.parametrize(
     ("labels", "words"),
     [

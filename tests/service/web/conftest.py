@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
+import tempfile
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from html import unescape
@@ -83,6 +84,15 @@ async def _awaited(work: Any) -> httpx.Response:
 def _attribute(field_: str, name: str) -> str:
     found = re.search(rf'\b{name}="([^"]*)"', field_)
     return unescape(found.group(1)) if found else ""
+
+
+@pytest.fixture(autouse=True)
+def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder of temporary files for each test, in which forms keep what was chosen."""
+    folder = tmp_path / "temporary"
+    folder.mkdir()
+    monkeypatch.setattr(tempfile, "tempdir", str(folder))
+    return folder
 
 
 @pytest.fixture

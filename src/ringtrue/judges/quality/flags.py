@@ -29,6 +29,7 @@ MIN_COMMON_SHARE = 0.9  # share of labels that are one and the same
 MAX_RARE_RATIO = 0.5  # how often the other labels are used, compared with the others
 MIN_LENIENCY = 0.5  # leniency that matters, in standard deviations of all labels
 MIN_SPEED_RATIO = 3  # times as fast as the typical judge
+MIN_LABEL_SECONDS = 0.5  # in which somebody reads two words, or presses a key on seeing a picture
 MIN_SKILL = 0.2  # of the way from chance to perfect: less is no better than guessing
 
 
@@ -159,18 +160,25 @@ def _flag_traps(evidence: Evidence) -> Iterator[Finding]:
 
 
 def _flag_too_fast(evidence: Evidence) -> Iterator[Finding]:
-    """Most labels in less than a third of the time of the typical judge, by the medians."""
+    """Most labels in less than a third of the time of the typical judge, by the medians; or in less than half a second.
+
+    The half second is for one judge alone, and for judges who are all in a hurry. It is asked of durations that were
+    measured: gaps between stamps are 0 where several labels were sent at once.
+    """
     durations = evidence.durations
-    medians = [report.speed.median for report in evidence.reports if report.speed is not None]
-    if durations is None or len(medians) < 2:
+    if durations is None:
         return
-    typical = float(np.median(medians))
-    is_fast = durations.seconds < typical / MIN_SPEED_RATIO
+    medians = [report.speed.median for report in evidence.reports if report.speed is not None]
+    typical = float(np.median(medians)) if len(medians) > 1 else 0.0
+    least = MIN_LABEL_SECONDS if durations.source == "seconds" else 0.0
+    is_fast = durations.seconds < max(typical / MIN_SPEED_RATIO, least)
     p = sums_of_hits(durations.judge, evidence.n_judges, is_fast, np.full(len(is_fast), 0.5)).p_high()
     for j, adjusted in _significant_judges(evidence, p):
         speed = evidence.reports[j].speed
         if speed is not None:
-            reason = f"{speed.median:.3g} seconds a label (median of {speed.n:,}), the typical judge {typical:.3g}"
+            slower = f", the typical judge {typical:.3g}" if speed.median < typical / MIN_SPEED_RATIO else ""
+            least_phrase = f"; nobody reads a document in less than {least:g}" if speed.median < least else ""
+            reason = f"{speed.median:.3g} seconds a label (median of {speed.n:,}){slower}{least_phrase}"
             yield j, "too fast", reason, adjusted
 
 

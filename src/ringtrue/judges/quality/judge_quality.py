@@ -51,7 +51,8 @@ def judge_quality(
     label that were mixed in; each may be any table. A judge's accuracy is the share of labels that are the gold one,
     or where the judge met no gold item, the one that most of the others gave. Where the others tie between m labels,
     each of these is right by 1/m; items that nobody else labelled do not count. Intervals take queries as drawn at
-    random. Trap items count for nothing else but gold; a batch is accepted at M of N traps (`accept`).
+    random. Trap items count for nothing else but gold; a batch is accepted at M of N traps (`accept`). A trap whose
+    column `kind` says unsure or skip, with a label below 0 or the winner tie, was met and not passed.
 
     A flag is a reason to look at a judge; nobody is ever dropped. Each kind of flag takes a test with Holm's
     adjustment over all judges, at 1 − level, and a difference that matters:
@@ -61,7 +62,7 @@ def judge_quality(
     - one label: one and the same in 90% of labels, the rest at most half as often as by the others
     - lenient, strict: off the others' labels of the same items by half a standard deviation of all labels
     - traps: a batch not accepted, and fewer traps passed than by the others
-    - too fast: most labels in less than a third of the typical judge's median time
+    - too fast: most labels in less than a third of the typical judge's median time, or in less than half a second
     - side bias: left or right wins by 10 points more than half, and than by all judges of the same pairs
     - drift: accuracy changes by 10 points or more between the halves in order of time, and not for the items' sake
     - inconsistent: another label when asked again, by 10 points more often than the other judges
@@ -96,7 +97,9 @@ def judge_quality(
         tested_leave_out = LeaveOneOut(tested.work, gold_labels)
     flags = _flags_by_judge(tested, tested_leave_out)
     reports = tuple(
-        replace(report, flags=flags.get(j, ())) for j, report in enumerate(evidence.reports) if report.labels
+        replace(report, flags=flags.get(j, ()))
+        for j, report in enumerate(evidence.reports)
+        if report.labels or (report.traps is not None and report.traps.n)
     )
     cluster = evidence.cluster
     checked = evidence.gold or evidence.consensus
@@ -113,7 +116,7 @@ def judge_quality(
             *(() if isinstance(labels, Votes) else all_votes.notes),
             *_quality_notes(reports, evidence.others, gold=gold_labels is not None),
             *_last_label_notes(reports, evidence, tested),
-            *((accept_rule_note(votes, accept), *_trap_notes(reports)) if trap_labels is not None else ()),
+            *((accept_rule_note(votes, accept), *_trap_notes(reports, votes)) if trap_labels is not None else ()),
             *(_undefined_alpha_notes(evidence.work) if leave_out.alpha is None and len(reports) > 1 else ()),
         ),
     )
@@ -165,7 +168,9 @@ def _quality_notes(reports: Sequence[JudgeReport], others: OthersConsensus, *, g
         yield f"{n_few:,} {of_judges} {verb} fewer than {FEW_CHECKED} labels that can be checked: too little to tell"
 
 
-def _trap_notes(reports: Sequence[JudgeReport]) -> Iterator[str]:
+def _trap_notes(reports: Sequence[JudgeReport], votes: Votes) -> Iterator[str]:
+    if votes.undecided is not None:
+        yield f"{votes.undecided.size:,} times a trap was skipped or not decided: it counts as met and not passed"
     records = [report.traps for report in reports if report.traps is not None]
     unmet = [report.judge for report in reports if report.traps is not None and not report.traps.n]
     if unmet:

@@ -50,19 +50,23 @@ class Evidence:
         self.votes, self.accept, self.level, self.n_judges = votes, accept, level, len(votes.judges)
         self.work = votes if traps is None else votes.keep(traps[votes.item] < 0)
         self.others = leave_one_out_consensus(self.work)
-        # Which side wins can be told without anybody else.
-        if gold is None and traps is None and not votes.is_pairwise and (self.others.label == NO_OTHERS).all():
+        self.durations, self.repeats = measure_durations(all_votes), find_repeated_labels(all_votes)
+        # Which side wins, and how fast somebody is, can be told without anybody else.
+        is_timed = self.durations is not None and self.durations.source == "seconds" and len(self.durations.seconds)
+        tells_nothing = gold is None and traps is None and not votes.is_pairwise and not is_timed
+        if tells_nothing and (self.others.label == NO_OTHERS).all():
             raise _nothing_to_check_error(votes)
         self.cluster = votes.clusters()[0]
-        self.durations, self.repeats = measure_durations(all_votes), find_repeated_labels(all_votes)
-        self.gold, self.traps = (
-            None if known is None else CheckedLabels(votes, known[votes.item], "gold") for known in (gold, traps)
-        )
+        self.gold = None if gold is None else CheckedLabels(votes, gold[votes.item], "gold")
+        trap_votes = votes.with_undecided()
+        self.traps = None if traps is None else CheckedLabels(trap_votes, traps[trap_votes.item], "gold")
         self.consensus = CheckedLabels(self.work, self.others.label, "consensus", self.others)
         self.all_traps: CheckedLabels | None = self.traps if full is None else full.traps
         self.trap_records: list[Traps] | None = None
         if traps is not None:
-            self.trap_records = full.trap_records if full else record_traps(votes, traps, accept=accept, level=level)
+            self.trap_records = (
+                full.trap_records if full else record_traps(trap_votes, traps, accept=accept, level=level)
+            )
         self.reports = _make_judge_reports(self, progress)
 
 

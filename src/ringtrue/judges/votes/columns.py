@@ -15,6 +15,7 @@ from ringtrue.tables.columns import INT32
 
 Outside: TypeAlias = Literal["refuse", "exclude", "clip"]
 MAX_STRAY_SHARE, MAX_STRAY_LABELS = 0.01, 3  # share of the labels, and different ones, that may be slips
+UNDECIDED_KINDS = ("unsure", "skip")
 ISO_PATTERN = r"^(\d{4}-\d\d-\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d(?:[.,]\d+)?))? ?(?:Z|([+-]\d\d)(?::?(\d\d))?)?)?$"
 DAY_OR_MONTH = re.compile(r"\d{1,2}([/.-])\d{1,2}\1\d{2,4}\b.*")
 
@@ -66,6 +67,20 @@ def apply_scale(
     labels = frame["label"].to_numpy()
     nearest = grades[np.abs(labels[:, None] - grades).argmin(axis=1)]
     return frame.with_columns(label=pl.Series(nearest, dtype=pl.Int32)), (f"{finding}; moved to the nearest label",)
+
+
+def find_undecided(frame: pl.DataFrame, has_no_label: pl.Expr) -> pl.Series:
+    """Which rows stand for a question that a judge was asked and did not decide: `kind` says unsure or skip.
+
+    Examples:
+        >>> frame = pl.DataFrame({"label": [1, -1, -1], "kind": ["answer", "skip", None]})
+        >>> find_undecided(frame, pl.col("label") < 0).to_list()
+        [False, True, False]
+    """
+    if "kind" not in frame.columns:
+        return pl.repeat(value=False, n=frame.height, eager=True)
+    is_undecided = has_no_label & pl.col("kind").cast(pl.String).is_in(UNDECIDED_KINDS).fill_null(value=False)
+    return frame.select(is_undecided).to_series()
 
 
 def find_stray_labels(labels: pl.Series) -> dict[int, int]:

@@ -11,7 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.errors import TableError, UsageError, did_you_mean
-from ringtrue.judges.votes.columns import Outside, apply_scale, parse_times
+from ringtrue.judges.votes.columns import Outside, apply_scale, find_undecided, parse_times
 from ringtrue.judges.votes.reference_labels import majority, repeated_label_error
 from ringtrue.stats.encoding import Codes, cross_tabulate, encode_column, encode_keys
 from ringtrue.tables import Judgments, Preferences
@@ -29,6 +29,8 @@ class Votes:
 
     `items` has a row for each item, with its query; `judges` and `labels` are the names and grades that the
     positions stand for, the grades in rising order. `others` are the columns that came along, a row for each vote.
+    `undecided` are questions that a judge was asked and gave no label to, where the table has a column `kind` that says
+    unsure or skip: they are no votes, and count where traps are.
 
     Examples:
         >>> table = {"query": ["q", "q", "q"], "doc": ["a", "a", "b"], "judge": ["x", "y", "x"], "label": [0, 2, 2]}
@@ -45,6 +47,7 @@ class Votes:
     label: Codes
     others: pl.DataFrame
     notes: tuple[str, ...] = ()
+    undecided: Votes | None = None
 
     @classmethod
     def of(cls, judgments: Judgments, *, scale: Sequence[int] | None = None, outside: Outside = "refuse") -> Self:
@@ -53,13 +56,16 @@ class Votes:
         A label outside a declared scale is refused, left out (`exclude`) or moved to the nearest label (`clip`).
         With no scale, labels below 0 say that a document was not judged, and are left out with a note.
         """
-        frame, notes = apply_scale(judgments.frame, scale, outside)
+        is_undecided = find_undecided(judgments.frame, pl.col("label") < 0)
+        frame, notes = apply_scale(judgments.frame.filter(~is_undecided), scale, outside)
+        grades = tuple(sorted(set(scale))) if scale else tuple(frame["label"].unique().sort().to_list())
+        n_decided = frame.height
+        frame = pl.concat([frame, judgments.frame.filter(is_undecided)])
         query, queries = encode_column(frame["query"])
         doc, docs = encode_column(frame["doc"])
         keys, item = np.arange(len(docs)), doc
         if len(queries) > 1:
             keys, item = encode_keys(query.astype(np.int64) * len(docs) + doc)
-        grades = tuple(sorted(set(scale))) if scale else tuple(frame["label"].unique().sort().to_list())
         if len(grades) > MAX_LABELS:
             raise TableError(
                 f"expected grades, at most {MAX_LABELS} different labels, found {len(grades):,} ({grades[0]} to "
@@ -75,7 +81,7 @@ class Votes:
             label=pl.Series(grades, dtype=pl.Int32).search_sorted(frame["label"]).to_numpy().astype(np.int32),
             others=frame.drop("query", "doc", "judge", "label"),
             notes=notes,
-        )
+        )._set_apart_undecided(np.arange(frame.height) >= n_decided)
 
     @classmethod
     def of_preferences(cls, preferences: Preferences) -> Self:
@@ -109,6 +115,25 @@ class Votes:
             judge=judge,
             label=(frame["label"].to_numpy() - SECOND).astype(np.int32),
             others=frame.drop("query", "first", "second", "left", "right", "judge", "winner", "label"),
+        )._set_apart_undecided(find_undecided(frame, pl.col("winner") == "tie").to_numpy())
+
+    def _set_apart_undecided(self, is_undecided: NDArray[np.bool_]) -> Self:
+        if not is_undecided.any():
+            return self
+        return replace(self.keep(~is_undecided), undecided=self.keep(is_undecided))
+
+    def with_undecided(self) -> Self:
+        """The votes, and after them the questions without a label, whose position is −1: it is right for no item."""
+        if self.undecided is None:
+            return self
+        undecided = self.undecided
+        return replace(
+            self,
+            item=np.concatenate([self.item, undecided.item]),
+            judge=np.concatenate([self.judge, undecided.judge]),
+            label=np.concatenate([self.label, np.full(undecided.size, -1, dtype=np.int32)]),
+            others=pl.concat([self.others, undecided.others]),
+            undecided=None,
         )
 
     @property
@@ -165,6 +190,7 @@ class Votes:
             judge=np.concatenate([self.judge, np.full(len(item), len(self.judges), dtype=np.int32)]),
             label=np.concatenate([self.label, label]),
             others=pl.DataFrame(),
+            undecided=None,
         )
 
     def split_panels(self, column: str, *, repeats: Repeats | None = None) -> tuple[Self, dict[str, Self]]:
@@ -195,6 +221,7 @@ class Votes:
             item=item.astype(np.int32),
             judge=judge.astype(np.int32),
             judges=tuple(self.judges[code] for code in judges),
+            undecided=None,
         )
 
     def keep(self, rows: NDArray[np.bool_]) -> Self:
@@ -211,7 +238,8 @@ class Votes:
         """The votes about these items alone, which move up."""
         new_positions = (np.cumsum(rows) - 1).astype(np.int32)
         votes = self.keep(rows[self.item])
-        return replace(votes, items=self.items.filter(pl.Series(rows)), item=new_positions[votes.item])
+        items = self.items.filter(pl.Series(rows))
+        return replace(votes, items=items, item=new_positions[votes.item], undecided=None)
 
     def overlapping_judges(self, limit: int) -> tuple[list[tuple[int, int]], int]:
         """The pairs of judges who have the most items in common, and how many more have any."""

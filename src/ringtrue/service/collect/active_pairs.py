@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from typing import TYPE_CHECKING
 
 import polars as pl
@@ -12,7 +11,7 @@ from ringtrue.preference import choose_pairs
 from ringtrue.preference.choose_pairs import PairDesign
 from ringtrue.preference.pair_designs import Candidates
 from ringtrue.service.collect.inputs import normalise_pairs
-from ringtrue.service.collect.uploads import load_files, open_source
+from ringtrue.service.collect.uploads import load_files, read_own_csv
 from ringtrue.service.store.items import (
     QueueCapacity,
     acquire_lock,
@@ -90,7 +89,7 @@ def _choose_next_pairs(
         seen = find_seen_pairs(connection, project.id, account) if account is not None else set()
     if not files:
         return pl.DataFrame()
-    tables = [pl.read_csv(io.BytesIO(open_source(file).read_all()), infer_schema=False) for file in files]
+    tables = [read_own_csv(file) for file in files]
     candidates = Candidates.of(pl.concat(tables).unique(maintain_order=True))
     budget = (REFILL_AHEAD + capacity.open_tasks) * task_items
     preferences = votes if votes.height else None

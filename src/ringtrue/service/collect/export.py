@@ -1,6 +1,6 @@
 """What was collected → files: which there are and the command that reads each; and how they are written.
 
-In tables for spreadsheets, what people wrote is never taken for a formula, and what readers need stays as it is.
+In tables for spreadsheets nothing is taken for a formula; ringtrue reads ids back as they were.
 """
 
 from __future__ import annotations
@@ -17,12 +17,19 @@ import polars as pl
 
 from ringtrue.errors import InputError, UsageError, did_you_mean
 from ringtrue.files import write_table
+from ringtrue.files.tabular import ID_COLUMNS, guard_formulas
 from ringtrue.files.write import replace_file
 from ringtrue.formatting.phrases import format_count
 from ringtrue.service.collect.gold_queue import load_gold_frame
 from ringtrue.service.collect.quality import resolve_labels, trap_rule
 from ringtrue.service.collect.uploads import plainly
-from ringtrue.service.store.label_queries import load_collected, load_known_answers, load_verdict_frame, stream_history
+from ringtrue.service.store.label_queries import (
+    TrapRows,
+    load_collected,
+    load_known_answers,
+    load_verdict_frame,
+    stream_history,
+)
 from ringtrue.tables import Judgments, Preferences
 
 if TYPE_CHECKING:
@@ -36,9 +43,6 @@ if TYPE_CHECKING:
 LabelSelection: TypeAlias = Literal["every", "one"]
 NoteHandler: TypeAlias = Callable[[str], None]
 README = "README.txt"
-FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r", "\n", "＝", "＋", "－", "＠")
-TEXT_COLUMNS = ("reason", "name", "title", "text")  # what people write; ids and numbers are read back as they are
-ID_COLUMNS = ("query", "doc", "left", "right", "judge")
 FILE_DESCRIPTIONS = {
     "labels.csv": "every judge's labels that count, without traps",
     "preferences.csv": "every judge's votes that count, sides as they were seen, without traps",
@@ -147,7 +151,7 @@ class _ExportOptions:
     which: LabelSelection
     judge: str | None
     queue: Queue
-    traps: bool
+    traps: TrapRows
     failed: bool
 
 
@@ -177,11 +181,12 @@ def export_project(
     if key == "qrels-3" and judge is None:  # it names no judge, so that several could not be told apart
         which, traps = "one", False
     elif key in ("answers", "all"):
-        which, traps = "every", key == "answers"
+        which, traps = "every", False
     elif which == "one" and (judge is not None or traps):
         raise UsageError("one label for each item is of no judge, and of no trap; leave out one of the two")
     export_format, notes = formats[key], list[str]()
-    options = _ExportOptions(which=which, judge=judge, queue=queue, traps=traps, failed=failed)
+    trap_rows: TrapRows = "all" if key == "answers" else "labels" if traps else "none"
+    options = _ExportOptions(which=which, judge=judge, queue=queue, traps=trap_rows, failed=failed)
     path = folder / _export_name(project, export_format, options)
     with store.read() as connection:
         rows = _write_export(connection, project, export_format, path, options, notes.append)
@@ -198,20 +203,20 @@ def format_ties_note(project: Project, tied: int) -> str:
 
 
 def write_safe_csv(path: Path, frames: Iterable[pl.DataFrame], note: NoteHandler) -> int:
-    """Write frames as one CSV as they come, free text guarded; answers how many rows they have."""
+    """Write frames as one CSV as they come, formulas guarded; answers how many rows they have."""
     count = 0
-    formula_ids: set[str] = set()
+    guarded_ids: set[str] = set()
 
     def write(stream: IO[bytes]) -> None:
         nonlocal count
         for place, frame in enumerate(frames):
-            text = [_escape_formula(name) for name in TEXT_COLUMNS if name in frame.columns]
-            frame.with_columns(text).write_csv(stream, include_header=not place)
-            formula_ids.update(_formula_like_ids(frame))
+            guarded = guard_formulas(frame)
+            guarded.write_csv(stream, include_header=not place)
+            guarded_ids.update(_find_guarded_ids(frame, guarded))
             count += frame.height
 
     replace_file(path, write)
-    _note_formula_ids(formula_ids, note)
+    _note_guarded_ids(guarded_ids, note)
     return count
 
 
@@ -226,7 +231,7 @@ def _export_name(project: Project, export_format: ExportFormat, options: _Export
                 ("one", options.which == "one" and export_format.key != "qrels-3"),
                 (judge, judge),
                 ("gold-judges", options.queue == "gold"),
-                ("with-traps", options.traps and export_format.key != "answers"),
+                ("with-traps", options.traps == "labels"),
                 ("passed", not options.failed),
             )
             if applies
@@ -253,10 +258,12 @@ def _write_export(
         table = _trap_frame(connection, project)
     else:
         table = _select_labels(connection, project, options, note)
-    write_table(table, path, form=export_format.form or "csv", note=note)
     frame = table if isinstance(table, pl.DataFrame) else table.frame
     if path.suffix in (".csv", ".tsv"):
-        _note_formula_like_ids(frame, note)
+        guarded = guard_formulas(frame)
+        _note_guarded_ids(_find_guarded_ids(frame, guarded), note)
+        table = guarded
+    write_table(table, path, form=export_format.form or "csv", note=note)
     return frame.height
 
 
@@ -292,13 +299,14 @@ def _write_all(connection: Connection, project: Project, path: Path, options: _E
     folder = path.with_suffix(".parts")
     folder.mkdir()
     label_kind = "preferences" if project.scale.kind == "preference" else "labels"
-    answer_options = replace(options, traps=True)
+    answer_options = replace(options, traps="all")
     consensus_options = replace(options, which="one", judge=None)
     rows = 0
     commands: dict[str, str] = {}  # the name of each file, and the command that reads it
 
     def put(name: str, table: Judgments | Preferences | pl.DataFrame, command: str = "") -> None:
-        write_table(table, folder / name, form="csv")
+        frame = table if isinstance(table, pl.DataFrame) else table.frame
+        write_safe_csv(folder / name, [frame], lambda _: None)  # the history, which has all ids, tells of them
         commands[name] = command
 
     try:
@@ -360,26 +368,15 @@ def _write_zip(stream: object, files: list[Path]) -> None:
             archive.write(file, file.name)
 
 
-def _note_formula_like_ids(frame: pl.DataFrame, note: NoteHandler) -> None:
-    """A word on ids that a spreadsheet may take for formulas: they are left as they are, to be read back the same."""
-    _note_formula_ids(_formula_like_ids(frame), note)
-
-
-def _formula_like_ids(frame: pl.DataFrame) -> set[str]:
+def _find_guarded_ids(frame: pl.DataFrame, guarded: pl.DataFrame) -> set[str]:
     """The ids that begin like a formula."""
-    columns = (frame[name].drop_nulls().unique() for name in ID_COLUMNS if name in frame.columns)
-    return {identifier for column in columns for identifier in column if identifier.startswith(FORMULA_STARTS)}
+    names = [name for name in frame.columns if name in ID_COLUMNS]
+    return {identifier for name in names for identifier in frame[name].filter(frame[name] != guarded[name])}
 
 
-def _escape_formula(name: str) -> pl.Expr:
-    text = pl.col(name)
-    is_formula = pl.any_horizontal(text.str.starts_with(sign) for sign in FORMULA_STARTS)
-    return pl.when(is_formula).then(pl.lit("'") + text).otherwise(text).alias(name)
-
-
-def _note_formula_ids(formula_ids: set[str], note: NoteHandler) -> None:
-    if formula_ids:
+def _note_guarded_ids(guarded_ids: set[str], note: NoteHandler) -> None:
+    if guarded_ids:
         note(
-            f"{format_count(len(formula_ids), 'id')} begin like a formula, such as {min(formula_ids)!r}, and stay as "
-            f"they are so that ringtrue reads them back: import the file into a spreadsheet as text"
+            f"{format_count(len(guarded_ids), 'id')} begin like a formula, such as {min(guarded_ids)!r}: in CSV and "
+            f"TSV an apostrophe stands in front, which ringtrue takes off; other programs take JSON lines or Parquet"
         )

@@ -16,9 +16,11 @@ from ringtrue.service.collect.inputs import read_runs
 from ringtrue.service.collect.quality import resolve_labels
 from ringtrue.service.collect.uploads import (
     UploadedFile,
+    as_csv_file,
     load_files,
     open_source,
     plainly,
+    read_own_csv,
     require_unpacked_size,
     store_file,
     without_options,
@@ -100,7 +102,7 @@ def draw_gold(
             budget=budget or 0,
             compare=compare,
             already=judged_gold,
-            sampling_frame=pl.read_csv(open_source(frames[-1]).read_all(), infer_schema=False) if frames else None,
+            sampling_frame=read_own_csv(frames[-1]) if frames else None,
             rng=rng,
         )
     with store.transaction() as connection:
@@ -109,13 +111,11 @@ def draw_gold(
                 "somebody else drew gold, or withdrew it, at the same moment: look at it, and draw again"
             )
         new = record_gold_draw(connection, project, draw.frame, wanted=wanted, rng=rng)
-        bronze_csv = labels.frame.select("query", "doc", "label").write_csv().encode()  # without the judges' names
-        store_file(connection, project.id, UploadedFile(name=BRONZE_FILE, content=bronze_csv), kind="bronze", now=now)
+        bronze_file = as_csv_file(BRONZE_FILE, labels.frame.select("query", "doc", "label"))
+        store_file(connection, project.id, bronze_file, kind="bronze", now=now)
         if draw.sampling_frame is not None:
             delete_uploads(connection, project.id, FRAME_KIND)
-            frame_file = UploadedFile(
-                name=f"{project.name}.frame.csv", content=draw.sampling_frame.write_csv().encode()
-            )
+            frame_file = as_csv_file(f"{project.name}.frame.csv", draw.sampling_frame)
             store_file(connection, project.id, frame_file, kind=FRAME_KIND, now=now)
     return GoldDrawSummary(
         design=draw.design,

@@ -19,6 +19,7 @@ from ringtrue.service.collect.uploads import (
     as_csv_file,
     open_source,
     plainly,
+    read_own_csv,
     require_unpacked_size,
     store_file,
     without_options,
@@ -104,7 +105,7 @@ def _imported_task_ids(connection: Connection, project: Project, upload_id: int)
     kind, name, content = get_upload(connection, project.id, upload_id)
     if kind != LABELS_KIND:
         raise NotFoundError(f"{name}: no labels were imported from this file, so none can be taken back")
-    table = pl.read_csv(open_source(UploadedFile(name=name, content=content)).read_all(), infer_schema=False)
+    table = read_own_csv(UploadedFile(name=name, content=content))
     return table["task"].drop_nulls().cast(pl.Int64).unique().to_list()
 
 

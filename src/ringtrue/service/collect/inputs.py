@@ -113,7 +113,7 @@ def read_items(
         budget=None,
         rng=rng,
     )
-    candidates_file = UploadedFile(name=CANDIDATES, content=documents.write_csv().encode())
+    candidates_file = as_csv_file(CANDIDATES, documents)
     return ItemsToJudge(
         items=normalise_pairs(pair_choice.frame, once=not settings.active),
         docs=docs.unique(),

@@ -85,7 +85,7 @@ def assess_quality(
     """Agreement and judge quality of what was collected, with traps and gold labels as known answers."""
     with store.read() as connection:
         labels = load_collected(connection, project)
-        with_traps = load_collected(connection, project, traps=True)
+        with_traps = load_collected(connection, project, traps="all")
         traps = load_known_answers(connection, project)
         gold = resolve_labels(connection, project, queue="gold") if project.scale.kind == "graded" else None
     if with_traps is None:

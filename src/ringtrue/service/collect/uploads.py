@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from ringtrue.errors import FormatError, NotFoundError, RingtrueError
 from ringtrue.files.byte_source import GZIP, PARQUET, ZSTD, Source
+from ringtrue.files.tabular import guard_formulas, strip_guards
 from ringtrue.service.store.projects import Upload, add_upload, get_upload, load_upload_contents, load_uploads
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def store_file(connection: Connection, project: int, file: UploadedFile, *, kind
 
 
 def as_csv_file(name: str, frame: pl.DataFrame) -> UploadedFile:
-    """What was used of a file, as CSV: so that names of judges in it are not kept with it.
+    """What was used of a file, as CSV: so that names of judges in it are not kept with it; safe in a spreadsheet.
 
     Examples:
         >>> import polars as pl
@@ -154,7 +155,15 @@ def as_csv_file(name: str, frame: pl.DataFrame) -> UploadedFile:
     """
     for suffix in PACKED_SUFFIXES:
         name = name.removesuffix(suffix)
-    return UploadedFile(name=f"{name.rpartition('.')[0] or name}.csv", content=frame.write_csv().encode())
+    name = f"{name.rpartition('.')[0] or name}.csv"
+    return UploadedFile(name=name, content=guard_formulas(frame).write_csv().encode())
+
+
+def read_own_csv(file: UploadedFile) -> pl.DataFrame:
+    """A table that `as_csv_file` wrote, every cell as text."""
+    import polars as pl
+
+    return strip_guards(pl.read_csv(open_source(file).read_all(), infer_schema=False))
 
 
 def register_documents_file(connection: Connection, project: int, file: UploadedFile, *, now: float) -> None:

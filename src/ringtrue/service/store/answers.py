@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -34,7 +35,7 @@ projects, tasks = schema.project, schema.task
 QUESTIONS = (
     select(
         *(assignments.c[name] for name in ("id", "task", "item", "state", "version", "account")),
-        *(tasks.c[name] for name in ("leased", "deadline", "closed")),
+        *(tasks.c[name] for name in ("opened", "leased", "deadline", "closed")),
         *(projects.c[name] for name in ("scale", "settings")),
     )
     .join(tasks, tasks.c.id == assignments.c.task)
@@ -228,6 +229,7 @@ def _prepare_answer(
     answer_text = answer.answer if answer.kind == "answer" else None
     if question.version != version:
         return _require_same_answer(connection, question, version, answer.kind, answer_text)
+    elapsed = math.floor(100 * max(now - max(question.opened, answer.shown or 0.0), 0.0)) / 100
     row: dict[str, Any] = {
         "assignment": question.id,
         "version": version + 1,
@@ -236,8 +238,8 @@ def _prepare_answer(
         "answer": answer_text,
         "reason": (answer.reason or "").strip()[:REASON_LENGTH] or None,
         "time": now,
-        "seconds": _clamp_duration(answer.seconds),
-        "away": _clamp_duration(answer.away),
+        "seconds": _clamp_duration(answer.seconds, elapsed),
+        "away": _clamp_duration(answer.away, elapsed),
     }
     if _is_task_over(question, now) or not _take_or_leave_item(connection, question, row["state"]):
         return _store_late_answer(connection, row)
@@ -292,6 +294,6 @@ def _write_answers(
         )
 
 
-def _clamp_duration(seconds: float | None) -> float | None:
-    """A time that a browser measured: nothing negative, and no more than a day."""
-    return None if seconds is None else min(max(float(seconds), 0.0), 86_400.0)
+def _clamp_duration(seconds: float | None, elapsed: float) -> float | None:
+    """A time that the judge's side measured: nothing negative, no more than a day, nor than passed on the server."""
+    return None if seconds is None else min(max(float(seconds), 0.0), elapsed, 86_400.0)

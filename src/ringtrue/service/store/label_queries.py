@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import polars as pl
-from sqlalchemy import and_, case, func, select
+from sqlalchemy import and_, case, func, or_, select
 
 from ringtrue.service.store import schema
 from ringtrue.service.store.records import Project, Queue
-from ringtrue.service.store.tasks import TrapCount, passes_traps
+from ringtrue.service.store.tasks import TrapCount, count_traps, is_met_trap, passes_traps
 from ringtrue.tables import Judgments, Preferences
 
 if TYPE_CHECKING:
@@ -33,7 +33,10 @@ COMMON_DTYPES = {
     "batch": pl.Int64,
     "place": pl.Int64,
     "queue": pl.String,
+    "kind": pl.String,
 }
+TrapRows: TypeAlias = Literal["none", "labels", "all"]  # which answers to traps are wanted
+NOT_JUDGED = "-1"  # a label below 0, as in TREC
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,7 +70,12 @@ def is_current_answer() -> ColumnElement[bool]:
 
 
 def load_collected(
-    connection: Connection, project: Project, *, queue: Queue = "main", traps: bool = False, failed: bool = True
+    connection: Connection,
+    project: Project,
+    *,
+    queue: Queue = "main",
+    traps: TrapRows = "none",
+    failed: bool = True,
 ) -> Judgments | Preferences | None:
     """The labels or preferences that count, as the package's own tables; None while there is none."""
     if project.scale.kind == "preference":
@@ -78,27 +86,40 @@ def load_collected(
 
 
 def load_judgments(
-    connection: Connection, project: Project, *, queue: Queue = "main", traps: bool = False, failed: bool = True
+    connection: Connection,
+    project: Project,
+    *,
+    queue: Queue = "main",
+    traps: TrapRows = "none",
+    failed: bool = True,
 ) -> pl.DataFrame:
     """Labels that count, in the order in which they came: query, doc, judge, label, time, seconds, batch, place, queue.
 
-    A batch is a task. `traps` adds the answers to questions whose answer is known, and a column that tells them; of a
-    question that a judge met both ways, the ordinary answer stays. Without `failed`, tasks with too few traps right are
-    left out.
+    A batch is a task. `traps` adds the labels that count of questions whose answer is known, and a column that tells
+    them; or all traps that judges met, in tasks that were set aside too: then the column `kind` says unsure or skip
+    where a judge gave no label, and the label is −1. Of a question that a judge met both ways, the ordinary answer
+    stays. Without `failed`, tasks with too few traps right are left out.
     """
     name_columns = {"query": query.c.name, "doc": doc.c.name}
     frame = _load_current_answers(connection, project, name_columns, queue, traps=traps, failed=failed)
-    return frame.with_columns(pl.col("answer").cast(pl.Int32)).rename({"answer": "label"})
+    return frame.with_columns(pl.col("answer").fill_null(NOT_JUDGED).cast(pl.Int32)).rename({"answer": "label"})
 
 
 def load_preferences(
-    connection: Connection, project: Project, *, queue: Queue = "main", traps: bool = False, failed: bool = True
+    connection: Connection,
+    project: Project,
+    *,
+    queue: Queue = "main",
+    traps: TrapRows = "none",
+    failed: bool = True,
 ) -> pl.DataFrame:
-    """Preferences that count, left and right as they were seen: query, left, right, judge, winner, time and so on."""
+    """Preferences that count, left and right as they were seen: query, left, right, judge, winner, time and so on.
+
+    With all traps, the winner is `tie` where a judge gave none.
+    """
     name_columns = {"query": query.c.name, "left": _left_name(), "right": _right_name()}
-    return _load_current_answers(connection, project, name_columns, queue, traps=traps, failed=failed).rename(
-        {"answer": "winner"}
-    )
+    frame = _load_current_answers(connection, project, name_columns, queue, traps=traps, failed=failed)
+    return frame.with_columns(pl.col("answer").fill_null("tie")).rename({"answer": "winner"})
 
 
 def load_known_answers(connection: Connection, project: Project) -> Judgments | Preferences | None:
@@ -228,15 +249,11 @@ def load_verdict_frame(connection: Connection, project: Project, *, queue: Queue
     return pl.DataFrame([tuple(row) for row in rows], schema=dtypes, orient="row").with_columns(format_time("time"))
 
 
-def find_failed_task_ids(connection: Connection, project: Project) -> set[int]:
-    """The tasks that have too few traps right."""
-    rows = connection.execute(
-        select(task.c.id, task.c.traps, task.c.passed).where(task.c.project == project.id, task.c.traps > 0)
-    )
+def find_failed_tasks(connection: Connection, project: Project) -> dict[int, TrapCount]:
+    """The tasks that are closed and have too few traps right, with how many."""
+    counts = count_traps(connection, task.c.id, item.c.project == project.id, task.c.closed.is_not(None))
     needed, usual = project.settings.traps_needed, project.settings.traps
-    return {
-        row.id for row in rows if not passes_traps(TrapCount(row.traps, row.passed or 0), needed=needed, usual=usual)
-    }
+    return {task_id: count for task_id, count in counts.items() if not passes_traps(count, needed=needed, usual=usual)}
 
 
 def format_time(column: str) -> pl.Expr:
@@ -256,11 +273,11 @@ def _load_current_answers(
     name_columns: Mapping[str, ColumnElement[Any]],
     queue: Queue,
     *,
-    traps: bool,
+    traps: TrapRows,
     failed: bool,
 ) -> pl.DataFrame:
     """The answers that count, with these names."""
-    statement = _current_answers_statement(project, name_columns, (queue, "trap") if traps else (queue,))
+    statement = _current_answers_statement(project, name_columns, queue, traps)
     dtypes = dict.fromkeys(name_columns, pl.String) | COMMON_DTYPES
     cursor = connection.execute(statement.execution_options(yield_per=FETCH_SIZE))
     frames = [
@@ -269,10 +286,10 @@ def _load_current_answers(
     ]
     frame = pl.concat(frames) if frames else pl.DataFrame(schema=dtypes)
     if not failed:
-        frame = frame.filter(~pl.col("batch").is_in(sorted(find_failed_task_ids(connection, project))))
-    if traps:
+        frame = frame.filter(~pl.col("batch").is_in(sorted(find_failed_tasks(connection, project))))
+    if traps != "none":
         frame = _drop_traps_met_as_items(frame.with_columns(trap=pl.col("queue") == "trap"))
-    return frame.with_columns(format_time("time"))
+    return (frame if traps == "all" else frame.drop("kind")).with_columns(format_time("time"))
 
 
 def _drop_traps_met_as_items(frame: pl.DataFrame) -> pl.DataFrame:
@@ -283,8 +300,11 @@ def _drop_traps_met_as_items(frame: pl.DataFrame) -> pl.DataFrame:
 
 
 def _current_answers_statement(
-    project: Project, name_columns: Mapping[str, ColumnElement[Any]], queues: tuple[str, ...]
+    project: Project, name_columns: Mapping[str, ColumnElement[Any]], queue: Queue, traps: TrapRows
 ) -> Select[Any]:
+    wanted = [and_(item.c.queue == queue, is_current_answer())]
+    if traps != "none":
+        wanted.append(is_met_trap() if traps == "all" else and_(item.c.queue == "trap", is_current_answer()))
     return (
         select(
             *name_columns.values(),
@@ -295,9 +315,10 @@ def _current_answers_statement(
             task.c.id,
             assignment.c.place,
             item.c.queue,
+            judgment.c.kind,
         )
         .select_from(_joined_answers())
-        .where(task.c.project == project.id, item.c.queue.in_(queues), is_current_answer())
+        .where(task.c.project == project.id, or_(*wanted))
         .order_by(judgment.c.id)
     )
 

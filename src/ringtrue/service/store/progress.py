@@ -9,8 +9,9 @@ from sqlalchemy import and_, case, distinct, func, select, union
 
 from ringtrue.service.store import schema
 from ringtrue.service.store.imports import TAKEN_BACK
-from ringtrue.service.store.label_queries import find_failed_task_ids
+from ringtrue.service.store.label_queries import find_failed_tasks
 from ringtrue.service.store.records import Progress, Project, Queue
+from ringtrue.service.store.tasks import NO_TRAPS, count_traps
 
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Row, Select, Subquery
@@ -135,14 +136,13 @@ def load_judge_progress(connection: Connection, project: Project) -> list[JudgeP
                 account.c.handle,
                 account.c.kind,
                 func.count().label("tasks"),
-                func.coalesce(func.sum(task.c.traps), 0).label("traps"),
-                func.coalesce(func.sum(task.c.passed), 0).label("passed"),
             )
             .join(account, account.c.id == task.c.account)
             .where(task.c.project == project.id, func.coalesce(task.c.outcome, "") != TAKEN_BACK)
             .group_by(task.c.account, account.c.handle, account.c.kind)
         )
     }
+    traps = count_traps(connection, task.c.account, item.c.project == project.id)
     seconds, last_seen = _median_seconds(connection, project.id), _last_seen(connection, project.id)
     failed_accounts = [failed_task.account for failed_task in load_failed_tasks(connection, project)]
     judges = [
@@ -154,8 +154,8 @@ def load_judge_progress(connection: Connection, project: Project) -> list[JudgeP
             seconds=seconds.get(account_id),
             last_seen=last_seen.get(account_id),
             tasks=row.tasks,
-            traps=int(row.traps),
-            passed=int(row.passed),
+            traps=traps.get(account_id, NO_TRAPS).seen,
+            passed=traps.get(account_id, NO_TRAPS).passed,
             failed_tasks=failed_accounts.count(account_id),
         )
         for account_id, row in tasks.items()
@@ -165,16 +165,14 @@ def load_judge_progress(connection: Connection, project: Project) -> list[JudgeP
 
 def load_failed_tasks(connection: Connection, project: Project) -> list[FailedTask]:
     """The tasks with too few traps right, the newest first."""
-    failed_ids = find_failed_task_ids(connection, project)
-    if not failed_ids:
+    failed = find_failed_tasks(connection, project)
+    if not failed:
         return []
     rows = connection.execute(
         select(
             task.c.id,
             task.c.account,
             account.c.handle,
-            task.c.traps,
-            task.c.passed,
             task.c.closed,
             task.c.outcome,
             func.count(case((and_(assignment.c.state == "done", item.c.queue != "trap"), 1))).label("answers"),
@@ -187,9 +185,14 @@ def load_failed_tasks(connection: Connection, project: Project) -> list[FailedTa
         .order_by(task.c.id.desc())
     )
     return [
-        FailedTask(task=row.id, **{name: value for name, value in row._mapping.items() if name != "id"})
+        FailedTask(
+            task=row.id,
+            traps=failed[row.id].seen,
+            passed=failed[row.id].passed,
+            **{name: value for name, value in row._mapping.items() if name != "id"},
+        )
         for row in rows
-        if row.id in failed_ids
+        if row.id in failed
     ]
 
 

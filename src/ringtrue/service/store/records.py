@@ -110,7 +110,8 @@ class Settings:
     `judges` is the number of judges wanted for each item. A task has `task_size` items, `traps` of them with a known
     answer; with fewer than `traps_needed` right, the task is flagged or set aside (then its items are given out
     again). `minutes` is the time limit of a task, None without one; a judge who does nothing for `lease_minutes`
-    loses the items that are still open to others. `together` keeps the documents of a query side by side.
+    loses the items that are still open to others. `together` keeps the documents of a query side by side. `highlight`
+    marks the words of the query in the documents.
 
     A crowd worker earns the completion code when the share `completion_answered` of a task's questions is answered;
     "can't tell" counts as answered up to the share `completion_unsure`, skipping never. `completion_traps` asks for
@@ -129,7 +130,7 @@ class Settings:
     minutes: int | None = 30
     lease_minutes: int = 30
     shortcuts: bool = True
-    highlight: bool = True
+    highlight: bool = False
     html: bool = False
     together: bool = True
     active: bool = False
@@ -228,13 +229,18 @@ class ShownQuestion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Answer:
-    """What a judge says about one question: an answer, or `unsure` with a reason, or `skip`."""
+    """What a judge says about one question: an answer, or `unsure` with a reason, or `skip`.
+
+    `seconds` and `away` are what the judge's side measured; `shown` is when the server showed the question, where it
+    knows, and bounds both.
+    """
 
     kind: Literal["answer", "unsure", "skip"] = "answer"
     answer: str | None = None
     reason: str | None = None
     seconds: float | None = None
     away: float | None = None
+    shown: float | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -12,12 +12,12 @@ from sqlalchemy import and_, bindparam, case, func, select, text, update
 from ringtrue.errors import LateError, NotFoundError
 from ringtrue.service.store import schema
 from ringtrue.service.store.projects import parse_settings
-from ringtrue.service.store.records import Project, ShownDocument, ShownQuestion, TaskState, swap_sides
+from ringtrue.service.store.records import FLIPPED, Project, ShownDocument, ShownQuestion, TaskState
 from ringtrue.service.store.task_builder import plan_task
 
 if TYPE_CHECKING:
     import numpy as np
-    from sqlalchemy import Connection, Row, Select
+    from sqlalchemy import ColumnElement, Connection, Row, Select
 
 assignments, items, judgments = schema.assignment, schema.item, schema.judgment
 projects, queries, tasks = schema.project, schema.query, schema.task
@@ -40,10 +40,6 @@ COUNT_OPEN = text("SELECT COUNT(*) FROM assignment WHERE task = :task AND state 
 CLOSE_TASK = text("""
 UPDATE task SET closed = COALESCE(closed, :now), outcome = :outcome, traps = :traps, passed = :passed
 WHERE id = :task""")
-TASK_TRAPS = text("""
-SELECT i.expected, a.flipped, a.state, j.answer FROM assignment a JOIN item i ON i.id = a.item
-LEFT JOIN judgment j ON j.assignment = a.id AND j.version = a.version AND j.kind = 'answer'
-WHERE a.task = :task AND i.queue = 'trap'""")
 QUESTION_COUNT = select(func.count()).where(assignments.c.task == tasks.c.id)
 # A judge is not told that a task was set aside, which would tell of its traps: it was handed in, or it expired.
 UNANSWERED = (
@@ -114,10 +110,45 @@ QUESTION_BY_ID = QUESTIONS.where(assignments.c.id == bindparam("assignment"))
 
 
 class TrapCount(NamedTuple):
-    """How many traps a judge met in a task, and passed; one that was skipped or not decided is not passed."""
+    """How many traps a judge met, and passed: in a task, or in all of them."""
 
     seen: int
     passed: int
+
+
+NO_TRAPS = TrapCount(0, 0)
+
+
+def is_met_trap() -> ColumnElement[bool]:
+    """Whether a judgment says that its judge met a trap: the last word on it is an answer, can't tell or skip.
+
+    What became of the task makes no difference: open, handed in, expired or set aside. A trap that was never answered,
+    or whose answer was undone, was not met.
+    """
+    is_last_word = judgments.c.version == assignments.c.version
+    return and_(items.c.queue == "trap", is_last_word, judgments.c.kind.in_(("answer", "unsure", "skip")))
+
+
+def count_traps(
+    connection: Connection, by: ColumnElement[int], *conditions: ColumnElement[bool]
+) -> dict[int, TrapCount]:
+    """The traps that were met and passed, by task or by account: the one count that every page and rule goes by.
+
+    A trap is passed by its known answer; one that was skipped or not decided is met, and not passed.
+    """
+    flipped_answers = [(items.c.expected == answer, other_side) for answer, other_side in FLIPPED.items()]
+    expected = case((assignments.c.flipped, case(*flipped_answers, else_=items.c.expected)), else_=items.c.expected)
+    is_passed = and_(judgments.c.kind == "answer", judgments.c.answer == expected)
+    rows = connection.execute(
+        select(by, func.count(), func.count(case((is_passed, 1))))
+        .select_from(assignments)
+        .join(items, items.c.id == assignments.c.item)
+        .join(tasks, tasks.c.id == assignments.c.task)
+        .join(judgments, judgments.c.assignment == assignments.c.id)
+        .where(is_met_trap(), *conditions)
+        .group_by(by)
+    )
+    return {key: TrapCount(seen, passed) for key, seen, passed in rows}
 
 
 def has_had_task(connection: Connection, project: int, account: int) -> bool:
@@ -186,7 +217,7 @@ def close_task(
     open_questions = connection.execute(COUNT_OPEN, {"task": task}).scalar_one()
     if outcome == "expired" and not open_questions:
         outcome = "handed_in"
-    trap_count = _count_traps(connection, task)
+    trap_count = count_traps(connection, tasks.c.id, tasks.c.id == task).get(task, NO_TRAPS)
     settings = parse_settings(task_row.settings)
     failed = not passes_traps(trap_count, needed=settings.traps_needed, usual=settings.traps)
     if failed and settings.failed_traps == "set_aside":
@@ -304,12 +335,6 @@ def renew_lease(
     lease_end = _lease_end(now, minutes, deadline)
     if lease_end > leased + 6 * minutes:
         connection.execute(RENEW_LEASE, {"task": task, "leased": lease_end})
-
-
-def _count_traps(connection: Connection, task: int) -> TrapCount:
-    rows = [row for row in connection.execute(TASK_TRAPS, {"task": task}) if row.state != "open"]
-    are_right = [row.state == "done" and row.answer == swap_sides(row.expected, row.flipped) for row in rows]
-    return TrapCount(len(rows), sum(are_right))
 
 
 def _close_expired(connection: Connection, expired: Select[int], parameters: dict[str, Any]) -> int:

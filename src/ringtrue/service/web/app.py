@@ -38,6 +38,7 @@ from ringtrue.service.web.errors import add_page_error_handlers, handle_unexpect
 from ringtrue.service.web.http_limits import LimitedHttpProtocol
 from ringtrue.service.web.judge import questions
 from ringtrue.service.web.metrics_page import share_metrics_between_processes
+from ringtrue.service.web.owner.kept_files import remove_old_sets
 from ringtrue.service.web.request_logs import LogFormat, RequestLogMiddleware, configure_logging
 from ringtrue.service.web.security import SecurityMiddleware
 
@@ -117,10 +118,11 @@ def create_app(
 
 
 async def _release_expired_tasks(server: ServerContext) -> None:
-    """Close tasks whose lease has ended, also where nobody asks for the next one."""
+    """Close tasks whose lease has ended, also where nobody asks for the next one; remove files that forms kept."""
     while True:
         with suppress(RingtrueError):
             await server.write(lambda connection: release_all_expired(connection, server.clock()))
+        await asyncio.to_thread(remove_old_sets, server)
         await asyncio.sleep(RELEASE_INTERVAL_SECONDS)
 
 

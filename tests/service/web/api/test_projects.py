@@ -258,12 +258,13 @@ def test_progress_is_told_by_query_and_by_judge(here: World, owner: Program) -> 
     step = judge.post("/projects/news/tasks", {})
     question = step["question"]
     said = {"assignment": question["assignment"], "version": 0, "answer": "0", "seconds": 4}
+    here.clock.now += 5
     judge.post(f"/tasks/{step['task']['id']}/answers", said)
     by_query = {one["query"]: one["done"] for one in owner.get("/projects/news/progress/queries")}
     assert (by_query[question["query"]], sum(by_query.values())) == (1, 1)
     (by_judge,) = owner.get("/projects/news/progress/judges")
     assert (by_judge["handle"], by_judge["done"], by_judge["seconds"]) == ("jan-judge", 1, 4)
-    assert by_judge["last_seen"].startswith("2027-01-15T08:00:00")
+    assert by_judge["last_seen"].startswith("2027-01-15T08:00:05")
 
 
 @pytest.mark.slow

@@ -177,9 +177,23 @@ def test_a_question_is_shown_in_its_own_task_only(here: World) -> None:
 def test_seconds_are_kept_to_the_hundredth(here: World) -> None:
     judge = here.judge()
     step = judge.post("/projects/news/tasks", {})
-    judge.post(f"/tasks/{step['task']['id']}/answers", said(step["question"], seconds=3.14159, away=0.005001))
+    here.clock.now += 60
+    judge.post(f"/tasks/{step['task']['id']}/answers", said(step["question"], seconds=3.14159, away=0.995001))
     (told,) = here.owner().get("/projects/news/judgments")["judgments"]
-    assert told["seconds"] == 3.14
+    assert (told["seconds"], told["away"]) == (3.14, 1.0)
+
+
+def test_no_time_is_longer_than_the_task_has_been_open(here: World) -> None:
+    judge = here.judge()
+    whole = judge.post("/projects/news/whole-tasks", {})
+    first, *others = whole["questions"]
+    here.clock.now += 7.5
+    judge.post(f"/tasks/{whole['task']['id']}/answers", said(first, seconds=9_000, away=86_400))
+    here.clock.now += 2
+    answers = [said(question, seconds=seconds) for question, seconds in zip(others, (9_000, 3, 0), strict=True)]
+    judge.post(f"/whole-tasks/{whole['task']['id']}", {"answers": answers})
+    told = here.owner().get("/projects/news/judgments")["judgments"]
+    assert [(one["seconds"], one["away"]) for one in told] == [(7.5, 7.5), (9.5, None), (3, None), (0, None)]
 
 
 def test_who_is_no_judge_any_more_cannot_answer_and_nothing_is_kept(here: World) -> None:

@@ -101,6 +101,7 @@ def _project(connection: Any, name: str, scale: Scale, texts: list[str | None], 
 def test_single_keys_answer_skip_undo_and_open_panels(place: Place) -> None:
     page = place.judge("Ann")
     page.goto("/p/graded/judge?begin=1")
+    shows(page, "1 of 4")
     expect(page.locator("h1")).to_be_focused()
     page.keyboard.press("2")
     shows(page, "2 of 4")
@@ -125,9 +126,61 @@ def test_single_keys_answer_skip_undo_and_open_panels(place: Place) -> None:
     ]  # fmt: skip
 
 
+PRESSED_TOO_SOON = """
+document.addEventListener("DOMContentLoaded", () => {
+  for (const milliseconds of [0, 20, 60, 150]) {
+    setTimeout(() => {
+      document.body.dispatchEvent(new KeyboardEvent("keydown", { key: "1", bubbles: true }));
+      document.querySelector("button.label").click();
+      document.body.dataset.pressed = milliseconds;
+    }, milliseconds);
+  }
+});"""
+
+
+def test_a_key_pressed_twice_does_not_answer_the_question_that_comes_next(place: Place) -> None:
+    page = place.judge("Ann")
+    page.add_init_script(PRESSED_TOO_SOON)  # on every page, as soon as it listens to keys
+    page.goto("/p/graded/judge?begin=1")
+    for far in ("1 of 4", "2 of 4", "3 of 4"):
+        shows(page, far)
+        expect(page.locator("body[data-pressed='150']")).to_be_attached()
+        page.keyboard.press("2")
+    shows(page, "4 of 4")
+    assert [row[1] for row in place.judgments()] == ["2", "2", "2"]
+
+
+def test_a_key_that_is_held_down_answers_one_question(place: Place) -> None:
+    page = place.judge("Ann")
+    page.goto("/p/graded/judge?begin=1")
+    shows(page, "1 of 4")
+    page.keyboard.down("2")
+    shows(page, "2 of 4")
+    for _ in range(3):
+        page.keyboard.down("2")  # what a keyboard sends again and again
+    page.wait_for_timeout(100)
+    shows(page, "2 of 4")
+    page.keyboard.up("2")
+    page.keyboard.press("1")
+    shows(page, "3 of 4")
+    assert [row[1] for row in place.judgments()] == ["2", "1"]
+
+
+def test_a_question_in_a_tab_that_was_never_in_view_takes_no_answer(place: Place) -> None:
+    page = place.judge("Ann")
+    page.add_init_script("window.requestAnimationFrame = () => 0")  # as in a hidden tab: no frame is painted
+    page.goto("/p/graded/judge?begin=1")
+    page.wait_for_timeout(400)
+    page.keyboard.press("2")
+    page.wait_for_timeout(200)
+    expect(page.locator("#far")).to_have_text("1 of 4")
+    assert place.judgments() == []
+
+
 def test_arrows_choose_a_side_and_up_and_down_still_scroll(place: Place) -> None:
     page = place.judge("Ann")
     page.goto("/p/pairs/judge?begin=1")
+    shows(page, "1 of 3")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowUp")
     shows(page, "1 of 3")
@@ -143,11 +196,13 @@ def test_arrows_choose_a_side_and_up_and_down_still_scroll(place: Place) -> None
 def test_a_judge_switches_single_keys_off_for_good(place: Place) -> None:
     page = place.judge("Ann")
     page.goto("/p/graded/judge?begin=1")
+    shows(page, "1 of 4")
     page.keyboard.press("?")
     page.get_by_label("Answer with single keys").uncheck()
     page.keyboard.press("Escape")
     page.keyboard.press("1")
     page.reload()
+    shows(page, "1 of 4")
     expect(page.locator(".label kbd").first).to_be_hidden()
     page.keyboard.press("1")
     page.get_by_role("button", name="Relevant", exact=True).click()
@@ -171,6 +226,7 @@ def test_time_in_view_and_time_away_are_kept(place: Place) -> None:
 def test_an_answer_given_while_the_server_is_down_is_sent_when_it_is_back(place: Place) -> None:
     page = place.judge("Ann")
     page.goto("/p/graded/judge?begin=1")
+    shows(page, "1 of 4")
     place.server.kill()
     page.keyboard.press("1")
     expect(page.get_by_role("status")).to_contain_text("Not saved yet")
@@ -183,6 +239,7 @@ def test_an_answer_given_while_the_server_is_down_is_sent_when_it_is_back(place:
 def test_an_answer_outlives_the_tab_that_gave_it(place: Place) -> None:
     page = place.judge("Ann")
     page.goto("/p/graded/judge?begin=1")
+    shows(page, "1 of 4")
     place.server.kill()
     page.keyboard.press("1")
     expect(page.get_by_role("status")).to_contain_text("Not saved yet")
@@ -226,6 +283,7 @@ def test_an_answer_is_kept_until_the_server_itself_says_that_it_has_it(place: Pl
     page = place.judge("Ann")
     page.route("**/answer", lambda route: route.fulfill(**reply))  # before the page: later, a request may slip by
     page.goto("/p/graded/judge?begin=1")
+    shows(page, "1 of 4")
     name = entry(page)
     page.keyboard.press("1")
     expect(page.get_by_role("status")).to_contain_text("Not saved yet")
@@ -251,6 +309,7 @@ def test_answers_waiting_in_two_tabs_do_not_wipe_each_other(place: Place) -> Non
     page = place.judge("Ann")
     page.route("**/answer", lambda route: route.abort())  # before the page: later, a request may slip by
     page.goto("/p/graded/judge?begin=1")
+    shows(page, "1 of 4")
     first = entry(page)
     page.keyboard.press("1")
     expect(page.get_by_role("status")).to_contain_text("Not saved yet")
@@ -258,6 +317,7 @@ def test_answers_waiting_in_two_tabs_do_not_wipe_each_other(place: Place) -> Non
     other.route("**/answer", lambda route: route.abort() if f"assignment={first.rpartition('.')[2]}&" in
                 (route.request.post_data or "") else route.continue_())  # fmt: skip
     other.goto("/p/pairs/judge?begin=1")
+    shows(other, "1 of 3")
     other.keyboard.press("1")
     shows(other, "2 of 3")
     assert list(waiting(other)) == [first]
@@ -274,6 +334,7 @@ def test_nobody_sends_what_another_account_left_in_the_browser(place: Place) -> 
     sent = f'[["csrf","old"],["assignment","{number}"],["version","0"],["answer","1"]]'
     page.evaluate("([name, sent]) => localStorage.setItem(name, sent)", [others, sent])
     page.reload()
+    shows(page, "1 of 4")
     page.keyboard.press("2")
     shows(page, "2 of 4")
     assert list(waiting(page)) == [others]
@@ -302,6 +363,7 @@ def test_the_first_task_is_begun_by_a_button_without_a_script(place: Place) -> N
 def test_an_answer_that_met_a_locked_database_is_sent_again_from_its_page(place: Place, script: bool) -> None:
     page = place.judge("Ann", java_script_enabled=script)
     page.goto("/p/graded/judge?begin=1")
+    shows(page, "1 of 4")
     with closing(sqlite3.connect(place.path, isolation_level=None)) as other_program:
         other_program.execute("BEGIN IMMEDIATE")
         if script:  # past our own script, as a browser would that could not run it in time
@@ -322,6 +384,7 @@ def test_an_answer_that_met_a_locked_database_is_sent_again_from_its_page(place:
 def test_everything_works_without_a_script(place: Place) -> None:
     page = place.judge("Ann", java_script_enabled=False)
     page.goto("/p/graded/judge?begin=1")
+    shows(page, "1 of 4")
     page.get_by_role("button", name="Related").click()
     shows(page, "2 of 4")
     page.locator("#unsure summary").click()
@@ -351,6 +414,7 @@ def test_a_document_of_five_megabytes_is_whole_and_answered(place: Place) -> Non
     page = place.judge("Ann")
     page.goto("/p/huge/judge?begin=1")
     assert page.evaluate("document.getElementById('first').textContent.length") > 4_800_000
+    shows(page, "1 of 1")
     page.keyboard.press("1")
     comes_to(page, "All answered")
 

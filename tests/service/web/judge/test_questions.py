@@ -7,6 +7,7 @@ import re
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -87,7 +88,7 @@ def test_a_judge_sees_the_query_the_document_and_the_answers(judge: Any, asked: 
     page = judge.get("/p/news/judge?begin=1")
     assert (page.status_code, heading(page), progress(page)) == (200, "Wind power", "1 of 4")
     for wanted in (
-        "How much of it?", "Numbers count.", "The <mark>wind</mark> &lt;blows&gt;", "30 min left", "Not relevant",
+        "How much of it?", "Numbers count.", "The wind &lt;blows&gt;", "30 min left", "Not relevant",
         "<strong>all</strong>", 'rel="noopener noreferrer nofollow"', 'aria-keyshortcuts="2"',
     ):  # fmt: skip
         assert wanted in page.text
@@ -390,7 +391,7 @@ def test_without_a_script_the_server_measures_the_time(
     judge.get("/p/news/judge?begin=1")
     clock.now += 12.3456
     say(judge, answer="1")
-    assert rows(web_store, "SELECT seconds, away FROM judgment") == [(12.35, None)]
+    assert rows(web_store, "SELECT seconds, away FROM judgment") == [(12.34, None)]
 
 
 @pytest.mark.parametrize(
@@ -398,10 +399,12 @@ def test_without_a_script_the_server_measures_the_time(
     [
         ({"seconds": "7.25", "away": "3"}, (7.25, 3.0)),
         ({"seconds": "7.12345", "away": "0.98765"}, (7.12, 0.99)),
-        ({"seconds": "9000"}, (10.0, None)),  # longer than the question was there
+        ({"seconds": "9000", "away": "9000"}, (10.0, 10.0)),  # longer than the question was there
         ({"seconds": "nan", "away": "inf"}, (10.0, None)),
         ({"seconds": "-4", "away": "x"}, (10.0, None)),
         ({"seconds": "7", "since": "forged"}, (7.0, None)),
+        ({"seconds": "9000", "away": "86400", "since": "forged"}, (30.0, 30.0)),  # longer than the task was open
+        ({"seconds": "9000", "since": ""}, (30.0, None)),
         ({"since": "1:0.0.forged"}, (None, None)),
     ],
 )
@@ -414,6 +417,8 @@ def test_times_of_the_script_are_believed_within_reason(
     kept: tuple[float | None, float | None],
 ) -> None:
     judge.get("/p/news/judge?begin=1")
+    clock.now += 20
+    judge.get("/p/news/judge")
     clock.now += 10
     say(judge, answer="1", **sent)
     assert rows(web_store, "SELECT seconds, away FROM judgment") == [kept]
@@ -425,6 +430,33 @@ def test_the_time_of_another_question_is_not_taken(judge: Any, asked: Project, w
     say(judge, answer="1")
     say(judge, answer="1", since=old)
     assert rows(web_store, "SELECT seconds FROM judgment ORDER BY id DESC LIMIT 1") == [(None,)]
+
+
+@pytest.mark.parametrize("headers", [{}, JSON])
+def test_an_answer_before_its_question_can_be_seen_is_asked_again(
+    judge: Any, asked: Project, web_store: Store, clock: Any, headers: dict[str, str]
+) -> None:
+    judge.get("/p/news/judge?begin=1")
+    clock.now += 0.05
+    reply = judge.post("/p/news/answer", fields(judge, answer="1"), headers=headers)
+    page = judge.get(reply.json()["next"] if headers else reply.headers["location"])
+    assert progress(page) == "1 of 4"
+    assert "could be seen" in page.text
+    assert judgments(web_store) == []
+    clock.now += 0.125
+    assert progress(say(judge, answer="1")) == "2 of 4"
+    assert rows(web_store, "SELECT answer, seconds FROM judgment") == [("1", 0.12)]
+
+
+def test_nobody_learns_of_a_question_of_another_by_answering_too_soon(
+    judge: Any, gold_judge: Any, asked: Project, clock: Any
+) -> None:
+    judge.get("/p/news/judge?begin=1")
+    sent = fields(judge, answer="1")
+    gold_judge.get("/p/news/guidelines")
+    clock.now += 0.05
+    stranger = gold_judge.post("/p/news/answer", sent | {"csrf": gold_judge.hidden().get("csrf", "")})
+    assert stranger.status_code == 404
 
 
 def test_pairs_are_shown_side_by_side_and_kept_as_seen(judge: Any, web_store: Store, clock: Any) -> None:
@@ -442,12 +474,21 @@ def test_pairs_are_shown_side_by_side_and_kept_as_seen(judge: Any, web_store: St
 
 
 def test_shortcuts_and_highlights_are_settings_of_the_project(judge: Any, web_store: Store, clock: Any) -> None:
-    where = other_project(web_store, shortcuts=False, highlight=False)
+    where = other_project(web_store, shortcuts=False)
     web_store.write(lambda c: add_member(c, where.id, judge.account, "judge", clock()))
     page = judge.get("/p/other/judge?begin=1").text
     assert "<kbd" not in page
     assert "data-keys" not in page
     assert "<mark>" not in page
+
+
+def test_words_of_the_query_are_marked_only_where_the_owner_asks_for_it(
+    judge: Any, asked: Project, web_store: Store
+) -> None:
+    assert "<mark>" not in judge.get("/p/news/judge?begin=1").text
+    marked = replace(asked.settings, highlight=True)
+    web_store.write(lambda c: change_project(c, asked.id, settings=marked))
+    assert "The <mark>wind</mark> &lt;blows&gt;" in judge.get("/p/news/judge").text
 
 
 def test_answers_show_hints_and_keys_of_long_scales() -> None:

@@ -193,7 +193,10 @@ class SettingsRequest(RequestModel):
     minutes: Annotated[int, _limited("minutes")] | None = 30
     lease_minutes: Annotated[int, _limited("lease_minutes")] = 30
     shortcuts: bool = True
-    highlight: bool = True
+    highlight: Annotated[
+        bool,
+        Field(description="Mark the words of the query in the documents; marks lead judges to word overlap."),
+    ] = False
     html: bool = False
     together: bool = True
     active: bool = False

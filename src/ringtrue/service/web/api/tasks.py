@@ -73,8 +73,12 @@ class AnswerRequest(RequestModel):
     kind: Literal["answer", "unsure", "skip"] = "answer"
     answer: ShortText | None = None
     reason: ShortText | None = None
-    seconds: Annotated[Seconds | None, Field(description="How long it was looked at.")] = None
-    away: Annotated[Seconds | None, Field(description="How long the judge was elsewhere meanwhile.")] = None
+    seconds: Annotated[
+        Seconds | None, Field(description="How long it was looked at; at most as long as the task is open.")
+    ] = None
+    away: Annotated[
+        Seconds | None, Field(description="How long the judge was elsewhere; at most as long as the task is open.")
+    ] = None
 
     def to_submission(self) -> SubmittedAnswer:
         """What a program says, as the store keeps it."""

@@ -45,13 +45,14 @@ from ringtrue.service.web.judge.screen import (
     JudgeScreen,
     PairsPendingError,
     is_past_deadline,
+    is_unseen,
     load_judge_screen,
     load_task,
     make_refill_job,
+    read_shown_time,
     require_task_role,
     round_to_hundredths,
     screen_variables,
-    seconds_since_shown,
     wait_for_pairs,
 )
 from ringtrue.service.web.responses import render, see_other
@@ -60,13 +61,14 @@ from ringtrue.service.web.safe_html import render_guidelines
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from ringtrue.service.store.records import Project, SavedAnswer, ShownQuestion, TaskState
+    from ringtrue.service.store.records import Project, ShownQuestion, TaskState
 
 AnswerKind: TypeAlias = Literal["answer", "unsure", "skip"]
 
 router = APIRouter(include_in_schema=False)
 FORM_FIELDS = ("csrf", *ANSWER_FIELDS)
 MESSAGES = {
+    "unseen": "Your answer came before this question could be seen, and was not taken. Answer it now.",
     "late": "Your last answer came too late: it is kept, but does not count.",
     "undone": "Your last answer is undone. Answer again.",
     "stays": "There is nothing to undo, or another judge has taken the question meanwhile.",
@@ -115,27 +117,31 @@ async def judge(request: Request, access: SessionJudge) -> Response:
 
 @router.post("/p/{project}/answer")
 async def answer(request: Request, access: SessionJudge) -> Response:
-    """Keep an answer, and go on to the next question."""
+    """Keep an answer, and go on to the next question; one that comes before its question can be seen is asked again."""
     form = {name: value for name in FORM_FIELDS if isinstance(value := access.form.get(name), str)}
     try:
         assignment, version = _parse_number(form.get("assignment")), _parse_number(form.get("version"), least=0)
         kind = _parse_answer_kind(form)
         seconds, away = _parse_seconds(form.get("seconds")), _parse_seconds(form.get("away"))
 
-        def work(connection: Connection, context: RequestContext) -> SavedAnswer:
-            elapsed = seconds_since_shown(context.server, assignment, form.get("since", ""), context.now)
+        def work(connection: Connection, context: RequestContext) -> tuple[TaskState, str | None]:
+            account, now = context.person.id, context.now
+            shown = read_shown_time(context.server, assignment, form.get("since", ""))
+            if is_unseen(shown, now):
+                task = find_task_of_question(connection, assignment, account)
+                return load_task(connection, context, task), "unseen"
             given_answer = Answer(
                 kind=kind,
                 answer=form.get("answer") if kind == "answer" else None,
                 reason=form.get("reason"),
                 away=away,
-                seconds=elapsed if seconds is None else seconds if elapsed is None else min(seconds, elapsed),
+                seconds=round_to_hundredths(now - shown) if seconds is None and shown is not None else seconds,
+                shown=shown,
             )
-            saved = record_answer(connection, context.person.id, assignment, version, given_answer, now=context.now)
-            require_task_role(context, saved.task)
-            return saved
+            saved = record_answer(connection, account, assignment, version, given_answer, now=now)
+            return require_task_role(context, saved.task), "late" if saved.late else None
 
-        saved = await access.write(work)
+        state, message_key = await access.write(work)
     except ConflictError:
         if wants_json(request):
             raise
@@ -153,7 +159,7 @@ async def answer(request: Request, access: SessionJudge) -> Response:
             why=f"{message[:1].upper()}{message[1:]}.",
             action=request.url.path,
         )
-    next_path = _task_path(request.path_params["project"], saved.task.id, "late" if saved.late else None)
+    next_path = _task_path(request.path_params["project"], state.id, message_key)
     return JSONResponse({"next": next_path}) if wants_json(request) else see_other(next_path)
 
 

@@ -40,6 +40,7 @@ PAIR_KEYS = {
 }
 KEY_SYMBOLS = {"ArrowLeft": "←", "ArrowRight": "→"}
 SHOWN_TIME_PURPOSE = "since"
+MIN_SEEN_SECONDS = 0.06  # from the moment a page is made; judge.js waits longer, from the moment it is painted
 PAIR_WAIT_SECONDS = 10.0  # for which a judge without a pair waits for another's choice
 PAIR_POLL_SECONDS = 0.5  # between looks meanwhile
 
@@ -122,16 +123,29 @@ def format_time_left(seconds: float) -> str:
 
 def sign_shown_time(server: ServerContext, assignment: int, now: float) -> str:
     """The time at which a question was shown, signed, to come back with the answer."""
-    return server.sign(f"{assignment}:{now:.2f}", SHOWN_TIME_PURPOSE)
+    return server.sign(f"{assignment}:{now:.6f}", SHOWN_TIME_PURPOSE)
 
 
-def seconds_since_shown(server: ServerContext, assignment: int, since: str, now: float) -> float | None:
-    """How long ago a question was shown; None when the form does not say it in our hand."""
+def read_shown_time(server: ServerContext, assignment: int, since: str) -> float | None:
+    """When a question was shown; None when the form does not say it in our hand."""
     shown_at = server.unsign(since, SHOWN_TIME_PURPOSE)
     if shown_at is None:
         return None
     assignment_text, _, time_text = shown_at.partition(":")
-    return round_to_hundredths(max(now - float(time_text), 0.0)) if assignment_text == str(assignment) else None
+    return float(time_text) if assignment_text == str(assignment) else None
+
+
+def is_unseen(shown: float | None, now: float) -> bool:
+    """Whether an answer comes so soon after its question was sent that nobody can have seen it.
+
+    It was meant for the question before: a key or a button that was pressed twice. A clock that stands still or was
+    set back tells nothing.
+
+    Examples:
+        >>> is_unseen(100.0, 100.05), is_unseen(100.0, 100.1), is_unseen(100.0, 99.0), is_unseen(None, 100.0)
+        (True, False, False, False)
+    """
+    return shown is not None and 0 < now - shown < MIN_SEEN_SECONDS
 
 
 def round_to_hundredths(seconds: float) -> float:

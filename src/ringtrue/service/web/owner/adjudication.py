@@ -26,11 +26,11 @@ from ringtrue.service.store.adjudication import (
 from ringtrue.service.store.items import load_undecided_gold, withdraw_gold_draw
 from ringtrue.service.store.progress import load_progress
 from ringtrue.service.web.auth.dependencies import ProjectOwner, ProjectOwnerUpload, RequestContext
+from ringtrue.service.web.owner.kept_files import forget_form_files, keep_form_files, read_form_files
 from ringtrue.service.web.owner.page_layout import (
     FormState,
     PathId,
     as_sentence,
-    read_uploaded_files,
     record_owner_action,
     redirect_with_notes,
     render_owner_page,
@@ -119,10 +119,11 @@ async def draw_gold_queue(request: Request, context: ProjectOwnerUpload) -> Resp
     number = form.parse_number("number", "How many", 1, MAX_DRAW)
     wanted = form.parse_number("wanted", "Gold judges for each document", 1, 100)
     measures = [name for line in form["measures"].splitlines() for name in line.split()] or ["P@10"]
-    files = {"bronze": await read_uploaded_files(context.form, "bronze")}
+    files = await read_form_files(context, form, ["bronze"])
     if any(not file.content for file in files["bronze"]):
         form.problems["bronze"] = f"{files['bronze'][0].name}: this file is empty."
     if number is None or wanted is None or form.problems:
+        await keep_form_files(context, form, files)
         return await _render_gold_page(request, context, form, status=422)
     try:
         gold_draw = await context.compute(
@@ -141,10 +142,13 @@ async def draw_gold_queue(request: Request, context: ProjectOwnerUpload) -> Resp
         )
     except MeasureError as error:
         form.problems["measures"] = as_sentence(str(error))
+        await keep_form_files(context, form, files)
         return await _render_gold_page(request, context, form, status=422)
     except (InputError, UsageError, ConflictError) as error:
         form.attach_error(error, files)
+        await keep_form_files(context, form, files)
         return await _render_gold_page(request, context, form, status=422)
+    await forget_form_files(context)
     await record_owner_action(
         context, "draw gold", documents=gold_draw.documents, new=gold_draw.new, design=gold_draw.design
     )

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from ringtrue.errors import RingtrueError
     from ringtrue.service.web.auth.dependencies import RequestContext
     from ringtrue.service.web.context import ServerContext
+    from ringtrue.service.web.owner.kept_files import KeptFile
 
 PathId: TypeAlias = Annotated[int, Path(ge=0, le=MAX_ID)]  # of something in the database
 
@@ -132,6 +133,8 @@ def _read_notes(request: Request, server: ServerContext) -> list[str]:
 class FormState:
     """A form as it was sent, or as it is shown first; `problems` are sentences by the name of their field.
 
+    `kept` are the files that need not be chosen again, by field.
+
     Examples:
         >>> form = FormState(values={"judges": "two"})
         >>> form.parse_number("judges", "How many judges", 1, 9), form.problems
@@ -140,6 +143,7 @@ class FormState:
 
     values: dict[str, str] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
+    kept: Mapping[str, Sequence[KeptFile]] = field(default_factory=dict)
 
     @classmethod
     def from_submission(cls, form: FormData, names: Iterable[str]) -> FormState:

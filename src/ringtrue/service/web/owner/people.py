@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import secrets
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, get_args
 from urllib.parse import quote
 
+import polars as pl
 from fastapi import APIRouter, Request, Response
 
 from ringtrue.errors import NotFoundError, UsageError
-from ringtrue.service.collect.export import FORMULA_STARTS
+from ringtrue.files.tabular import guard_formulas
 from ringtrue.service.store.accounts import (
     Account,
     add_member,
@@ -46,7 +45,14 @@ ROLE_NAMES = {
 OUTCOME_NAMES = {"handed_in": "handed in", "expired": "ran out of time", "set_aside": "set aside", "open": "open"}
 MAX_LINKS, MAX_NOTE_LENGTH, MAX_CODE_LENGTH = 50, 100, 60
 OWNER_LINK_DAYS = 7
-CODE_COLUMNS = ("judge", "worker", "code", "kind", "task", "time")
+CODE_COLUMNS = {
+    "judge": pl.String,
+    "worker": pl.String,
+    "code": pl.String,
+    "kind": pl.String,
+    "task": pl.Int64,
+    "time": pl.String,
+}
 CROWD_FLAGS = {"own_codes": "own codes", "id_required": "id required", "one_account": "one account"}
 INITIAL_VALUES = {"role": "judge", "days": "14", "crowd_days": "30"}
 INITIAL_BOXES = {"id_required": "on", "one_account": "on"}
@@ -188,15 +194,19 @@ async def codes_table(context: ProjectOwner) -> Response:
 
 
 def _format_codes(granted_codes: list[GrantedCode]) -> str:
-    """A table for spreadsheets: a code that looks like a formula has an apostrophe in front."""
-    table = io.StringIO()
-    writer = csv.writer(table, lineterminator="\n")
-    writer.writerow(CODE_COLUMNS)
-    for granted in granted_codes:
-        code = f"'{granted.code}" if granted.code.startswith(FORMULA_STARTS) else granted.code
-        time = datetime.fromtimestamp(granted.time, UTC).isoformat(timespec="seconds")
-        writer.writerow([granted.handle, granted.worker, code, granted.kind, granted.task, time])
-    return table.getvalue()
+    """A table for spreadsheets, in which no id or code is taken for a formula."""
+    rows = [
+        (
+            granted.handle,
+            granted.worker,
+            granted.code,
+            granted.kind,
+            granted.task,
+            datetime.fromtimestamp(granted.time, UTC).isoformat(timespec="seconds"),
+        )
+        for granted in granted_codes
+    ]
+    return guard_formulas(pl.DataFrame(rows, schema=CODE_COLUMNS, orient="row")).write_csv()
 
 
 @router.post("/p/{project}/invitations/{invitation}/revoke")

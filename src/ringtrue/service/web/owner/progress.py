@@ -84,7 +84,7 @@ COLUMN_MEANINGS = {
     "Right": "how often the judge's label is the right one, by gold or by what most of the others say",
     "Others": "how often the others are right on the same items",
     "Lenient": "own label less the mean of the others' on the same items, on average",
-    "Traps": "passed, of those met",
+    "Traps": "passed, of those met; one that was skipped or not decided is not passed",
     "Seconds": "for an answer, the median",
     "Left": "how often the left document wins, of the answers for a side",
     "Mostly": "the label given most often, and how often",

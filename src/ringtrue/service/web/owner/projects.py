@@ -21,10 +21,10 @@ from ringtrue.service.web.auth.dependencies import (
     ServerOwner,
     ServerOwnerUpload,
 )
+from ringtrue.service.web.owner.kept_files import forget_form_files, keep_form_files, read_form_files
 from ringtrue.service.web.owner.page_layout import (
     FormState,
     as_sentence,
-    read_uploaded_files,
     record_owner_action,
     redirect_with_notes,
     render_owner_page,
@@ -71,8 +71,9 @@ async def create(request: Request, context: ServerOwnerUpload) -> Response:
         form.problems["active"] = "Only pairs can be chosen as votes arrive."
     files = await _read_project_files(context, form)
     if not files["ask"]:
-        form.problems["ask"] = "Choose the runs, the pool or the pairs that are to be judged."
+        form.problems.setdefault("ask", "Choose the runs, the pool or the pairs that are to be judged.")
     if scale is None or settings is None or depth is None or form.problems:
+        await keep_form_files(context, form, files)
         return _render_new_page(request, context, form, status=422)
     try:
         created = await context.compute(
@@ -94,10 +95,13 @@ async def create(request: Request, context: ServerOwnerUpload) -> Response:
         )
     except ConflictError as error:
         form.problems["name"] = as_sentence(str(error))
+        await keep_form_files(context, form, files)
         return _render_new_page(request, context, form, status=409)
     except (InputError, UsageError) as error:
         form.attach_error(error, files, "ask" if isinstance(error, InputError) else "")
+        await keep_form_files(context, form, files)
         return _render_new_page(request, context, form, status=422)
+    await forget_form_files(context)
     await record_owner_action(
         context, "make project", project=created.project.id, items=created.items, scale=scale.kind
     )
@@ -147,7 +151,7 @@ def _parse_title_and_name(form: FormState) -> tuple[str, str]:
 
 async def _read_project_files(context: RequestContext, form: FormState) -> dict[str, list[UploadedFile]]:
     """The files by field; an empty one, or two where one is wanted, is a problem."""
-    files_by_field = {name: await read_uploaded_files(context.form, name) for name in FILE_FIELDS}
+    files_by_field = await read_form_files(context, form, FILE_FIELDS, many=("ask", "documents"))
     for name, field_files in files_by_field.items():
         if name in ("topics", "trap_file") and len(field_files) > 1:
             form.problems[name] = f"Expected one file, found {len(field_files)}."
@@ -187,6 +191,7 @@ async def add_files(request: Request, context: ProjectOwnerUpload) -> Response:
     if not any(files.values()):
         form.problems[""] = "Choose at least one file."
     if depth is None or form.problems:
+        await keep_form_files(context, form, files)
         return await _render_files_page(request, context, form, status=422)
     try:
         created = await context.compute(
@@ -204,7 +209,9 @@ async def add_files(request: Request, context: ProjectOwnerUpload) -> Response:
         )
     except (InputError, UsageError) as error:
         form.attach_error(error, files)
+        await keep_form_files(context, form, files)
         return await _render_files_page(request, context, form, status=422)
+    await forget_form_files(context)
     await record_owner_action(
         context,
         "add files",

@@ -64,6 +64,11 @@
     return null;
   };
 
+  // Nobody has read a question that was painted a moment ago: what is pressed then was meant for the one before.
+  const LEAST = 250; // milliseconds in view
+  const isUnseen = () => "assignment" in page.dataset && !("seen" in page.dataset);
+  requestAnimationFrame(() => setTimeout(() => { page.dataset.seen = ""; }, LEAST)); // no frame comes while hidden
+
   let busy = false;
   const freeze = () => {
     busy = true;
@@ -97,7 +102,7 @@
   };
 
   document.addEventListener("submit", (event) => {
-    if (busy) {
+    if (busy || isUnseen()) {
       event.preventDefault();
     } else if ("sent" in event.target.dataset) {
       event.preventDefault();
@@ -152,7 +157,7 @@
     show();
     document.addEventListener("keydown", (event) => {
       const typing = event.target.closest("input:not([type=checkbox]), textarea, select, [contenteditable]");
-      if (!box.checked || busy || typing || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
+      if (!box.checked || busy || isUnseen() || typing || event.repeat || event.ctrlKey || event.metaKey || event.altKey) return;
       const name = event.key.length === 1 ? event.key.toLowerCase() : event.key;
       const target = [...page.querySelectorAll("[data-keys]")].find((one) => one.dataset.keys.split(" ").includes(name));
       if (!target || target.disabled) return;
