@@ -33,14 +33,14 @@ def test_a_database_that_is_up_to_date_is_fine_and_stays_as_it_is(store: Store) 
     found = checked(store.engine.url.render_as_string(hide_password=False))
     assert all(check.ok for check in found.values()), found
     assert set(found) == {"database", "writing", "schema", "disk", "temporary files", "address", "port", "packages"}
-    assert found["schema"].found == f"step {len(STEPS)}, up to date"
+    assert found["schema"].detail == f"step {len(STEPS)}, up to date"
     assert rows(store, "SELECT name FROM setting") == before
 
 
 def test_a_database_that_is_not_there_is_not_made(tmp_path: Path) -> None:
     found = checked(str(tmp_path / "new.db"))
-    assert found["database"] == Check(name="database", ok=True, found=found["database"].found)
-    assert "is not there yet: starting makes it" in found["database"].found
+    assert found["database"] == Check(name="database", ok=True, detail=found["database"].detail)
+    assert "is not there yet: starting makes it" in found["database"].detail
     assert not list(tmp_path.iterdir())
 
 
@@ -50,7 +50,7 @@ def test_what_a_migration_would_do_is_said_and_not_done(sqlite_path: Path, monke
     found = checked(str(sqlite_path))
     assert found["schema"].ok
     assert f"starting takes 1 step more, after a copy of the file beside it: {number}: codes for work" in (
-        found["schema"].found
+        found["schema"].detail
     )
     with Store.open(str(sqlite_path)) as store:
         assert rows(store, "SELECT MAX(number) FROM migration") == [(len(STEPS),)]
@@ -60,14 +60,14 @@ def test_a_database_of_a_newer_version_is_no_good(sqlite_path: Path, monkeypatch
     monkeypatch.setattr(preflight, "STEPS", ())
     found = checked(str(sqlite_path))["database"]
     assert not found.ok
-    assert "the database is of a newer ringtrue" in found.found
+    assert "the database is of a newer ringtrue" in found.detail
 
 
 def test_a_file_that_is_no_database_and_a_folder_that_is_not_there_are_no_good(tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("these are notes and no database" * 100)
-    assert "is no SQLite database" in checked(str(tmp_path / "notes.txt"))["database"].found
+    assert "is no SQLite database" in checked(str(tmp_path / "notes.txt"))["database"].detail
     found = checked(str(tmp_path / "none" / "a.db"))["database"]
-    assert (found.ok, "no folder" in found.found) == (False, True)
+    assert (found.ok, "no folder" in found.detail) == (False, True)
 
 
 def test_a_postgresql_that_does_not_answer_is_no_good() -> None:
@@ -75,7 +75,7 @@ def test_a_postgresql_that_does_not_answer_is_no_good() -> None:
         port = taken.getsockname()[1]
     found = checked(f"postgresql://ringtrue:s3cret@127.0.0.1:{port}/none")
     assert not found["database"].ok
-    assert "s3cret" not in found["database"].found
+    assert "s3cret" not in found["database"].detail
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs a disk that is mounted for the test")
@@ -86,8 +86,8 @@ def test_a_disk_that_is_full_is_no_good(small_disk: Path, migrated_file: Path, m
     fill_disk(small_disk)
     found = checked(str(path))
     assert not found["database"].ok
-    assert "the disk of the database is full" in found["database"].found
-    assert (found["disk"].ok, "0 MB free (0%), which is little" in found["disk"].found) == (False, True)
+    assert "the disk of the database is full" in found["database"].detail
+    assert (found["disk"].ok, "0 MB free (0%), which is little" in found["disk"].detail) == (False, True)
 
 
 @pytest.mark.parametrize(
@@ -101,13 +101,13 @@ def test_a_disk_that_is_full_is_no_good(small_disk: Path, migrated_file: Path, m
 )
 def test_the_address_is_looked_at(sqlite_path: Path, base_url: str | None, host: str, ok: bool, words: str) -> None:
     found = checked(str(sqlite_path), base_url=base_url, host=host)["address"]
-    assert (found.ok, words in found.found) == (ok, True), found
+    assert (found.ok, words in found.detail) == (ok, True), found
 
 
 def test_a_port_that_is_taken_is_no_good(sqlite_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         found = checked(str(sqlite_path), port=taken.getsockname()[1])["port"]
-    assert (found.ok, "is taken by another program" in found.found) == (False, True)
+    assert (found.ok, "is taken by another program" in found.detail) == (False, True)
 
 
 def test_packages_that_are_missing_are_named_and_only_the_driver_is_needed(
@@ -115,7 +115,7 @@ def test_packages_that_are_missing_are_named_and_only_the_driver_is_needed(
 ) -> None:
     monkeypatch.setattr(preflight, "find_spec", lambda _name: None)
     found = checked(str(sqlite_path))["packages"]
-    assert (found.ok, found.found) == (
+    assert (found.ok, found.detail) == (
         True,
         "uvloop is missing (a faster event loop); httptools is missing (a faster parser of requests)",
     )

@@ -146,8 +146,8 @@ def _hide_password(database: str) -> str:
 def _print_checks(form: OutputFormat, checks: list[Check]) -> None:
     """Say what was found, and end with exit code 1 where something is not as it should be."""
     payload = {"ok": all(check.ok for check in checks), "checks": [asdict(check) for check in checks]}
-    rows = [[check.name, "ok" if check.ok else "FAILS", check.found] for check in checks]
-    emit(form, payload=payload, grid=Grid(columns=["check", "", "found"], rows=rows, left=3))
+    rows = [[check.name, "ok" if check.ok else "FAILS", check.detail] for check in checks]
+    emit(form, payload=payload, grid=Grid(columns=["check", "", "detail"], rows=rows, left=3))
     if not payload["ok"]:
         raise click.exceptions.Exit(1)
 

@@ -14,7 +14,7 @@ from sqlalchemy import and_, case, func, or_, select
 
 from ringtrue.service.store import schema
 from ringtrue.service.store.records import Project, Queue
-from ringtrue.service.store.tasks import TrapCount, count_traps, is_met_trap, passes_traps
+from ringtrue.service.store.tasks import TrapCount, is_met_trap, passes_traps
 from ringtrue.tables import Judgments, Preferences
 
 if TYPE_CHECKING:
@@ -251,7 +251,10 @@ def load_verdict_frame(connection: Connection, project: Project, *, queue: Queue
 
 def find_failed_tasks(connection: Connection, project: Project) -> dict[int, TrapCount]:
     """The tasks that are closed and have too few traps right, with how many."""
-    counts = count_traps(connection, task.c.id, item.c.project == project.id, task.c.closed.is_not(None))
+    rows = connection.execute(
+        select(task.c.id, task.c.traps, task.c.passed).where(task.c.project == project.id, task.c.traps > 0)
+    )
+    counts = {task_id: TrapCount(traps, passed or 0) for task_id, traps, passed in rows}
     needed, usual = project.settings.traps_needed, project.settings.traps
     return {task_id: count for task_id, count in counts.items() if not passes_traps(count, needed=needed, usual=usual)}
 

@@ -136,13 +136,16 @@ def load_judge_progress(connection: Connection, project: Project) -> list[JudgeP
                 account.c.handle,
                 account.c.kind,
                 func.count().label("tasks"),
+                func.coalesce(func.sum(task.c.traps), 0).label("traps"),
+                func.coalesce(func.sum(task.c.passed), 0).label("passed"),
             )
             .join(account, account.c.id == task.c.account)
             .where(task.c.project == project.id, func.coalesce(task.c.outcome, "") != TAKEN_BACK)
             .group_by(task.c.account, account.c.handle, account.c.kind)
         )
     }
-    traps = count_traps(connection, task.c.account, item.c.project == project.id)
+    # A task keeps its count when it is closed; to count all of them anew would take seconds in large projects.
+    open_traps = count_traps(connection, task.c.account, task.c.project == project.id, task.c.closed.is_(None))
     seconds, last_seen = _median_seconds(connection, project.id), _last_seen(connection, project.id)
     failed_accounts = [failed_task.account for failed_task in load_failed_tasks(connection, project)]
     judges = [
@@ -154,8 +157,8 @@ def load_judge_progress(connection: Connection, project: Project) -> list[JudgeP
             seconds=seconds.get(account_id),
             last_seen=last_seen.get(account_id),
             tasks=row.tasks,
-            traps=traps.get(account_id, NO_TRAPS).seen,
-            passed=traps.get(account_id, NO_TRAPS).passed,
+            traps=int(row.traps) + open_traps.get(account_id, NO_TRAPS).seen,
+            passed=int(row.passed) + open_traps.get(account_id, NO_TRAPS).passed,
             failed_tasks=failed_accounts.count(account_id),
         )
         for account_id, row in tasks.items()

@@ -36,7 +36,7 @@ class Check:
 
     name: str
     ok: bool
-    found: str
+    detail: str
 
 
 class Target(NamedTuple):
@@ -65,22 +65,22 @@ def _run_check(name: str, look: Callable[[], Iterator[Check]]) -> Iterator[Check
     try:
         yield from look()
     except RingtrueError as error:
-        yield Check(name=name, ok=False, found=str(error))
+        yield Check(name=name, ok=False, detail=str(error))
 
 
 def _check_database(database: str) -> Iterator[Check]:
     engines = create_engines(database, pool_size=1, patience=PATIENCE)
     path = _sqlite_path(engines.writing)
     if path is not None and not path.exists():
-        yield Check(name="database", ok=True, found=f"{path} is not there yet: starting makes it")
+        yield Check(name="database", ok=True, detail=f"{path} is not there yet: starting makes it")
         return
     try:
         with translate_opening_errors(engines.writing.url.render_as_string()):
             with engines.writing.connect() as connection, connection.begin():
                 version = read_schema_version(connection)
-            yield Check(name="database", ok=True, found="can be opened and read")
+            yield Check(name="database", ok=True, detail="can be opened and read")
             _try_to_write(engines.writing, version)
-        yield Check(name="writing", ok=True, found="a row could be written; it was taken back")
+        yield Check(name="writing", ok=True, detail="a row could be written; it was taken back")
         yield _describe_migration(version, is_sqlite=path is not None)
     finally:
         engines.writing.dispose()
@@ -116,14 +116,14 @@ def _describe_migration(version: int, *, is_sqlite: bool) -> Check:
             f"newer version"
         )
     if version == len(STEPS):
-        found = f"step {version}, up to date"
+        detail = f"step {version}, up to date"
     elif not version:
-        found = "no tables yet: starting makes them"
+        detail = "no tables yet: starting makes them"
     else:
         missing = "; ".join(f"{number}: {what}" for number, (what, _) in enumerate(STEPS[version:], start=version + 1))
         copy = "after a copy of the file beside it" if is_sqlite else "so make a copy with pg_dump first"
-        found = f"step {version}; starting takes {format_count(len(STEPS) - version, 'step')} more, {copy}: {missing}"
-    return Check(name="schema", ok=True, found=found)
+        detail = f"step {version}; starting takes {format_count(len(STEPS) - version, 'step')} more, {copy}: {missing}"
+    return Check(name="schema", ok=True, detail=detail)
 
 
 def _check_disk(database: str) -> Iterator[Check]:
@@ -131,9 +131,9 @@ def _check_disk(database: str) -> Iterator[Check]:
     path = _sqlite_path(engines.writing)
     space = None if path is None else measure_disk(path.absolute().parent)
     if path is None:
-        yield Check(name="disk", ok=True, found="PostgreSQL does not tell how much room it has: watch it there")
+        yield Check(name="disk", ok=True, detail="PostgreSQL does not tell how much room it has: watch it there")
     elif space is not None:
-        yield Check(name="disk", ok=not space.is_low, found=f"{path.absolute().parent}: {_describe_space(space)}")
+        yield Check(name="disk", ok=space.free >= FULL_BYTES, detail=f"{path.absolute().parent}: {_describe_space(space)}")
 
 
 def _describe_space(space: DiskSpace) -> str:
@@ -142,27 +142,27 @@ def _describe_space(space: DiskSpace) -> str:
 
 def _check_temp_folders() -> Iterator[Check]:
     spaces = [(folder, measure_disk(folder)) for folder in list_temp_parents()]
-    found = "; ".join(f"{folder}: {_describe_space(space)}" for folder, space in spaces if space is not None)
+    detail = "; ".join(f"{folder}: {_describe_space(space)}" for folder, space in spaces if space is not None)
     has_room = any(space is not None and space.free >= FULL_BYTES for _, space in spaces)
-    yield Check(name="temporary files", ok=has_room, found=found or "no folder can be written: set TMPDIR")
+    yield Check(name="temporary files", ok=has_room, detail=detail or "no folder can be written: set TMPDIR")
 
 
 def _check_address(target: Target) -> Iterator[Check]:
     address = normalise_base_url(target.base_url)
     is_https = (address or "").startswith("https://")
     if address is None and is_loopback(target.host):
-        found = "for this machine alone; for others, put a proxy before it and give --base-url"
+        detail = "for this machine alone; for others, put a proxy before it and give --base-url"
     elif is_https:
-        found = f"{address}: cookies travel by https only"
+        detail = f"{address}: cookies travel by https only"
     else:
-        found = f"{address or target.host}: without https, passwords and answers travel in plain text"
-    yield Check(name="address", ok=is_https or is_loopback(target.host), found=found)
+        detail = f"{address or target.host}: without https, passwords and answers travel in plain text"
+    yield Check(name="address", ok=is_https or is_loopback(target.host), detail=detail)
 
 
 def _check_port(target: Target) -> Iterator[Check]:
     with open_listener(target.host, target.port) as listener:
         port = listener.getsockname()[1]
-    yield Check(name="port", ok=True, found=f"{target.host}, port {port if target.port else 'any'}: free")
+    yield Check(name="port", ok=True, detail=f"{target.host}, port {port if target.port else 'any'}: free")
 
 
 def _check_packages(database: str) -> Iterator[Check]:
@@ -170,5 +170,5 @@ def _check_packages(database: str) -> Iterator[Check]:
     with suppress(ValueError):
         if not database.startswith("postgresql"):
             missing.remove("psycopg")
-    found = "; ".join(f"{name} is missing ({OPTIONAL_PACKAGES[name]})" for name in missing) or "all there"
-    yield Check(name="packages", ok="psycopg" not in missing, found=found)
+    detail = "; ".join(f"{name} is missing ({OPTIONAL_PACKAGES[name]})" for name in missing) or "all there"
+    yield Check(name="packages", ok="psycopg" not in missing, detail=detail)
