@@ -46,7 +46,7 @@ ROLE_NAMES = {
 OUTCOME_NAMES = {"handed_in": "handed in", "expired": "ran out of time", "set_aside": "set aside", "open": "open"}
 MAX_LINKS, MAX_NOTE_LENGTH, MAX_CODE_LENGTH = 50, 100, 60
 OWNER_LINK_DAYS = 7
-CODE_COLUMNS = ("judge", "worker", "code", "kind", "task", "time")
+CODE_COLUMNS = ("judge", "worker", "code", "kind", "replaced", "task", "time")
 CROWD_FLAGS = {"own_codes": "own codes", "id_required": "id required", "one_account": "one account"}
 INITIAL_VALUES = {"role": "judge", "days": "14", "crowd_days": "30"}
 INITIAL_BOXES = {"id_required": "on", "one_account": "on"}
@@ -193,9 +193,11 @@ def _format_codes(granted_codes: list[GrantedCode]) -> str:
     writer = csv.writer(table, lineterminator="\n")
     writer.writerow(CODE_COLUMNS)
     for granted in granted_codes:
-        code = f"'{granted.code}" if granted.code.startswith(FORMULA_STARTS) else granted.code
+        code, replaced = (
+            f"'{text}" if text.startswith(FORMULA_STARTS) else text for text in (granted.code, granted.replaced or "")
+        )
         time = datetime.fromtimestamp(granted.time, UTC).isoformat(timespec="seconds")
-        writer.writerow([granted.handle, granted.worker, code, granted.kind, granted.task, time])
+        writer.writerow([granted.handle, granted.worker, code, granted.kind, replaced, granted.task, time])
     return table.getvalue()
 
 
