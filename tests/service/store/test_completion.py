@@ -146,7 +146,7 @@ def test_a_partial_code_becomes_full_with_a_task_that_is_done(store: Store) -> N
     first = do_task(store, where, who, "answer", "skip", "skip", "unsure")
     assert (first.code, settle(store, where, who, first.id).kind) == ("HALF", "partial")
     second = do_task(store, where, who, *["answer"] * 4)
-    assert rows(store, "SELECT kind, code, task FROM completion") == [("full", "C1", second.id)]
+    assert rows(store, "SELECT kind, code, replaced, task FROM completion") == [("full", "C1", "HALF", second.id)]
     assert settle(store, where, who, first.id).code == "C1"
 
 

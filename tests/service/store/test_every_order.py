@@ -18,7 +18,13 @@ from hypothesis.stateful import (
 
 from ringtrue.errors import ConflictError, LateError
 from ringtrue.service.store import Answer, Store
-from ringtrue.service.store.answers import record_answer, set_aside_task, submit_task, undo_last_answer
+from ringtrue.service.store.answers import (
+    record_answer,
+    reopen_questions,
+    set_aside_task,
+    submit_task,
+    undo_last_answer,
+)
 from ringtrue.service.store.tasks import get_or_create_task, release_expired
 from service.small_projects import NOW, begin, judge, project, question, rows, say
 
@@ -102,6 +108,13 @@ class Judging(RuleBasedStateMachine):
             for one in self.of(at):
                 one.state = "expired" if one.state == "open" else one.state
         return len(ended)
+
+    def told_outcome(self, task: int) -> str | None:
+        """What the judge may know: not that a task was set aside."""
+        if self.tasks[task].outcome != "set_aside":
+            return self.tasks[task].outcome
+        is_unanswered = any(not one.said or one.said[-1][0] == "undo" for one in self.of(task))
+        return "expired" if is_unanswered else "handed_in"
 
     def move(self, one: Given, state: str) -> bool:
         if state in ("open", "done") and not one.held and not self.free(one.item, one.judge, beside=one):
@@ -216,6 +229,24 @@ class Judging(RuleBasedStateMachine):
             assert shown.version == len(last.said)
 
     @precondition(lambda self: self.tasks)
+    @rule(at=numbers, states=st.sampled_from([("skipped",), ("skipped", "unsure")]))
+    def go_back(self, at: int, states: tuple[str, ...]) -> None:
+        """Open again what was skipped or not told, as far as others have not taken it."""
+        task = sorted(self.tasks)[at % len(self.tasks)]
+        known = self.tasks[task]
+        try:
+            count = self.store.write(
+                lambda c: reopen_questions(c, self.people[known.judge], task, *states, now=self.now)
+            )
+        except LateError:
+            assert known.outcome is not None or self.now > known.deadline
+        else:
+            reopened = [one for one in self.of(task) if one.state in states and self.move(one, "open")]
+            assert count == len(reopened)
+            for one in reopened:
+                self.say(one, "undo", None)
+
+    @precondition(lambda self: self.tasks)
     @rule(at=numbers)
     def give_in(self, at: int) -> None:
         task = sorted(self.tasks)[at % len(self.tasks)]
@@ -227,7 +258,7 @@ class Judging(RuleBasedStateMachine):
             assert any(one.state == "open" for one in self.of(task))
         else:
             known.outcome = known.outcome or "handed_in"
-            assert state.outcome == known.outcome
+            assert state.outcome == self.told_outcome(task)
 
     @precondition(lambda self: self.tasks)
     @rule(at=numbers)

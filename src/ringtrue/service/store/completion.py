@@ -122,13 +122,14 @@ class Completion:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GrantedCode:
-    """Which worker got which code, by which link and for which task."""
+    """Which worker got which code, by which link and for which task; `replaced` is the partial one they had before."""
 
     account: int
     handle: str
     worker: str | None
     kind: CompletionKind
     code: str
+    replaced: str | None
     invitation: int
     task: int
     time: float
@@ -242,7 +243,8 @@ def settle_completion(
     grant = {"kind": assessed.kind, "code": code, "task": assessed.task, "time": now}
     is_theirs = completion.c.invitation == last_visit.id, completion.c.account == account
     if assessed.kind == "full":
-        connection.execute(update(completion).where(*is_theirs, completion.c.kind == "partial").values(**grant))
+        is_partial = *is_theirs, completion.c.kind == "partial"
+        connection.execute(update(completion).where(*is_partial).values(**grant, replaced=completion.c.code))
     connection.execute(
         insert_if_absent(connection, completion, "invitation", "account").values(
             invitation=last_visit.id, account=account, **grant
@@ -268,7 +270,7 @@ def load_granted_codes(connection: Connection, project: int) -> list[GrantedCode
         .where(visit.c.account == completion.c.account, visit.c.invitation == completion.c.invitation)
         .scalar_subquery()
     )
-    names = ("account", "kind", "code", "invitation", "task", "time")
+    names = ("account", "kind", "code", "replaced", "invitation", "task", "time")
     rows = connection.execute(
         select(*(completion.c[name] for name in names), account.c.handle, platform_id.label("worker"))
         .join(account, account.c.id == completion.c.account)

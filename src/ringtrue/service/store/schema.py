@@ -68,7 +68,7 @@ CREATE INDEX visit_account ON visit (account);
 CREATE TABLE completion (
   id {key}, invitation BIGINT NOT NULL REFERENCES invitation(id) ON DELETE CASCADE,
   account BIGINT NOT NULL REFERENCES account(id) ON DELETE CASCADE, kind TEXT NOT NULL, code TEXT NOT NULL,
-  task BIGINT NOT NULL REFERENCES task(id) ON DELETE CASCADE, time DOUBLE PRECISION NOT NULL,
+  task BIGINT NOT NULL REFERENCES task(id) ON DELETE CASCADE, time DOUBLE PRECISION NOT NULL, replaced TEXT,
   UNIQUE (invitation, account));
 INSERT INTO completion (invitation, account, kind, code, task, time)
   SELECT MAX(v.invitation), t.account, 'full', t.code, MIN(t.id), MIN(t.closed)
@@ -279,6 +279,7 @@ completion = _table(
     _text("code"),
     _reference("task"),
     _number("time"),
+    _text("replaced", optional=True),  # the partial code that was shown before the full one
     UniqueConstraint("invitation", "account"),
 )
 

@@ -29,7 +29,7 @@ PUBLISHED = {
     "InvitationResponse": (
         "id role kind note left code created expires revoked partial_code own_codes id_required one_account"
     ),
-    "CompletionResponse": "account handle worker kind code invitation task time",
+    "CompletionResponse": "account handle worker kind code replaced invitation task time",
     "ProgressResponse": "items wanted done open complete unsure skipped judges",
     "QueryProgressResponse": "query text items wanted done open complete unsure",
     "JudgeProgressResponse": (

@@ -146,8 +146,8 @@ def test_the_owner_sees_and_downloads_who_got_which_code(owner: Any, visit: Call
     table = owner.get("/p/sea-bees/people/codes.csv")
     assert 'filename="sea-bees.codes.csv"' in table.headers["content-disposition"]
     header, row = table.text.splitlines()
-    assert header == "judge,worker,code,kind,task,time"
-    assert re.fullmatch(rf"worker-\d+,mturk:A1,'{code},full,1,2027-.*", row)
+    assert header == "judge,worker,code,kind,replaced,task,time"
+    assert re.fullmatch(rf"worker-\d+,mturk:A1,'{code},full,,1,2027-.*", row)
 
 
 def test_an_owner_can_judge_too(owner: Any, project: Project) -> None:

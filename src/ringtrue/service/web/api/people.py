@@ -95,7 +95,10 @@ class InvitationResponse(ResponseModel):
 
 @fields_of(GrantedCode)
 class CompletionResponse(ResponseModel):
-    """The code that a crowd worker got by a link, `full` or `partial`, for a task; `worker` is the platform's id."""
+    """The code that a crowd worker got by a link, `full` or `partial`, for a task; `worker` is the platform's id.
+
+    `replaced` is the partial code that the worker was shown before the full one.
+    """
 
 
 class LinkResponse(ResponseModel):

@@ -50,6 +50,7 @@ CODE_COLUMNS = {
     "worker": pl.String,
     "code": pl.String,
     "kind": pl.String,
+    "replaced": pl.String,
     "task": pl.Int64,
     "time": pl.String,
 }
@@ -201,6 +202,7 @@ def _format_codes(granted_codes: list[GrantedCode]) -> str:
             granted.worker,
             granted.code,
             granted.kind,
+            granted.replaced,
             granted.task,
             datetime.fromtimestamp(granted.time, UTC).isoformat(timespec="seconds"),
         )
