@@ -263,17 +263,12 @@ def test_nobody_but_an_owner_makes_a_token_that_manages(viewer: Any) -> None:
 
 
 @pytest.mark.slow
-def test_temporary_files_are_deleted_when_they_were_sent(
-    owner: Any, judged: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    folder = tmp_path / "temporary"
-    folder.mkdir()
-    monkeypatch.setattr("tempfile.tempdir", str(folder))
+def test_temporary_files_are_deleted_when_they_were_sent(owner: Any, judged: Any, temporary: Path) -> None:
     assert owner.get("/p/sea-bees/exports/all").status_code == 200
     assert owner.get("/p/sea-bees/exports/gold").status_code == 422
     owner.get("/server/backup")
     assert owner.send("/server/backup").status_code == 200
-    assert list(folder.iterdir()) == []
+    assert list(temporary.iterdir()) == []
 
 
 def test_a_judge_who_becomes_a_viewer_sees_exports(judge: Any, project: Any, web_store: Store) -> None:
