@@ -246,7 +246,7 @@ async def get_export(
     stored_project = await caller.fetch_project(project, "viewer")
 
     exported = await make_in_temp_folder(
-        caller.server,
+        caller,
         lambda folder: export_project(caller.server.store, stored_project, key, folder, **which.model_dump()),
     )
     await caller.record_separately("export", project=stored_project.id, key=key, rows=exported.rows)

@@ -104,7 +104,7 @@ async def download(request: Request, context: Viewer, key: str) -> Response:
         )
 
     try:
-        exported = await make_in_temp_folder(context.server, work)
+        exported = await make_in_temp_folder(context, work)
     except (InputError, UsageError) as error:
         form.problems[""] = as_sentence(str(error))
         form.values["which"] = form["which"] or "every"
