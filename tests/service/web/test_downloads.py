@@ -71,6 +71,23 @@ def test_an_owner_gets_everything_out_and_it_is_written_down_once_there_is_room(
     assert owner.get("/healthz").json()["database"] == "ok"
 
 
+def test_a_judge_is_told_at_once_to_wait_and_the_same_answer_is_taken_once_there_is_room(
+    visit: Any, account: Any, web_store: Store, small_disk: Path
+) -> None:
+    where = make_project(web_store)
+    jan = visit(account("Jan", where, "judge"))
+    jan.get("/p/small/judge?begin=1")
+    sent = {name: value for name, value in jan.hidden().items() if name not in ("open", "kind")} | {"answer": "1"}
+    filler = fill_disk(small_disk)
+    refused = jan.post("/p/small/answer", sent)
+    assert refused.status_code == 503
+    assert "Your answer is not saved yet" in said(refused)
+    assert rows(web_store, "SELECT COUNT(*) FROM judgment") == [(0,)]
+    filler.unlink()
+    assert jan.post("/p/small/answer", sent).status_code == 303
+    assert rows(web_store, "SELECT answer FROM judgment") == [("1",)]
+
+
 def test_nothing_is_left_where_files_were_made(owner: Any, filler: Path, small_disk: Path) -> None:
     before = set(disk_space.MEMORY_FOLDER.glob("ringtrue-*"))
     assert owner.get("/p/small/exports/all").status_code == 200
