@@ -22,6 +22,7 @@ from ringtrue.service.web.disk_space import DiskSpace, list_temp_folders
 from ringtrue.service.web.health import check_health
 from service.small_projects import begin, finish, judge, project as make_project, rows
 from service.web.owner.stories import said
+from service.web.programs import world
 
 EXPORTS = ("qrels", "qrels-3", "csv", "jsonl", "parquet", "history", "all")
 
@@ -69,6 +70,36 @@ def test_an_owner_gets_everything_out_and_it_is_written_down_once_there_is_room(
     assert [entry.action for entry in entries] == ["back up", *["export"] * len(EXPORTS)]
     assert [entry.detail["key"] for entry in reversed(entries) if entry.action == "export"] == list(EXPORTS)
     assert owner.get("/healthz").json()["database"] == "ok"
+
+
+def test_a_program_gets_everything_out_too(web_store: Store, small_disk: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tempfile, "tempdir", str(small_disk))
+    with world(web_store) as here:
+        owner = here.owner()
+        fill_disk(small_disk)
+        backup = owner("GET", "/backup")
+        assert (backup.status_code, zipfile.ZipFile(io.BytesIO(backup.content)).testzip()) == (200, None)
+        assert owner("GET", "/projects/news/exports/history").status_code == 200
+        refused = owner("POST", "/projects/news/invitations", json={"role": "judge"})
+        assert (refused.status_code, refused.json()["error"]["kind"]) == (503, "unavailable")
+    assert len(web_store.deferred) == 2
+
+
+def test_a_judge_is_told_at_once_to_wait_and_the_same_answer_is_taken_once_there_is_room(
+    visit: Any, account: Any, web_store: Store, small_disk: Path
+) -> None:
+    where = make_project(web_store)
+    jan = visit(account("Jan", where, "judge"))
+    jan.get("/p/small/judge?begin=1")
+    sent = {name: value for name, value in jan.hidden().items() if name not in ("open", "kind")} | {"answer": "1"}
+    filler = fill_disk(small_disk)
+    refused = jan.post("/p/small/answer", sent)
+    assert refused.status_code == 503
+    assert "Your answer is not saved yet" in said(refused)
+    assert rows(web_store, "SELECT COUNT(*) FROM judgment") == [(0,)]
+    filler.unlink()
+    assert jan.post("/p/small/answer", sent).status_code == 303
+    assert rows(web_store, "SELECT answer FROM judgment") == [("1",)]
 
 
 def test_nothing_is_left_where_files_were_made(owner: Any, filler: Path, small_disk: Path) -> None:

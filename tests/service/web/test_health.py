@@ -159,3 +159,10 @@ def _check_full_postgresql(url: str, disk: Path) -> None:
         assert rows(store, "SELECT COUNT(*) FROM account") == [(0,)]
         filler.unlink()
         assert runner.run(check_health(server)).database == "ok"
+
+
+def test_while_something_long_is_written_the_answer_does_not_wait_for_it(nobody: Any, web_store: Store) -> None:
+    with web_store.transaction():
+        started = time.monotonic()
+        assert nobody.get("/healthz").json()["database"] == "ok"
+        assert time.monotonic() - started < 4  # the writer waits for five seconds

@@ -17,8 +17,10 @@ from ringtrue._version import __version__
 from ringtrue.service.store import Store
 from ringtrue.service.store.accounts import create_account
 from ringtrue.service.store.sessions import issue_token
+from ringtrue.service.web import metrics_page
 from ringtrue.service.web.metrics import (
     BUCKETS,
+    FOLDER_VARIABLE,
     HELP,
     ProcessNumbers,
     RequestMetrics,
@@ -26,6 +28,7 @@ from ringtrue.service.web.metrics import (
     render_metrics,
     share_numbers,
 )
+from ringtrue.service.web.metrics_page import share_metrics_between_processes
 from service.web.programs import World, world
 
 LINE = re.compile(r'(?P<name>[a-z_]+)(?:\{(?P<labels>(?:[a-z]+="[^"\\\n]*",?)*)\})? (?P<value>[0-9.e+-]+)')
@@ -132,6 +135,20 @@ def test_numbers_of_other_processes_are_added_and_gauges_of_those_that_ended_are
     assert samples["ringtrue_writer_queue_length"] == 4
     assert samples['ringtrue_http_requests_total{route="/login",method="POST",status="401"}'] == 3
     assert samples['ringtrue_http_request_duration_seconds_count{route="/login",method="POST"}'] == 6
+
+
+def test_the_folder_of_a_server_that_was_killed_is_removed_by_the_next(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(metrics_page, "MEMORY_FOLDER", tmp_path)
+    killed, running = tmp_path / "ringtrue-metrics-999999999-a", tmp_path / f"ringtrue-metrics-{os.getpid()}-a"
+    killed.mkdir()
+    running.mkdir()
+    with share_metrics_between_processes():
+        assert Path(os.environ[FOLDER_VARIABLE]).parent == tmp_path
+        assert (killed.exists(), running.exists()) == (False, True)
+    assert FOLDER_VARIABLE not in os.environ
+    assert list(tmp_path.iterdir()) == [running]
 
 
 @pytest.mark.slow

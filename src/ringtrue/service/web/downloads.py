@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from fastapi.responses import FileResponse, StreamingResponse
 from starlette.background import BackgroundTask
+from starlette.exceptions import HTTPException
 
 from ringtrue.errors import UnavailableError
 from ringtrue.service.store.backup import write_backup
@@ -24,9 +25,9 @@ from ringtrue.service.web.responses import attachment_headers
 if TYPE_CHECKING:
     from fastapi import Response
 
+    from ringtrue.service.store import Store
     from ringtrue.service.web.auth.dependencies import RequestContext
     from ringtrue.service.web.auth.token_auth import Caller
-    from ringtrue.service.web.context import ServerContext
 
 T = TypeVar("T")
 ZIP = "application/zip"
@@ -49,14 +50,16 @@ async def make_in_temp_folder(requester: RequestContext | Caller, make: Callable
     `send_temp_file` takes the folder away, or failing does.
     """
     for parent in list_temp_folders(requester.server.store):
-        folder = parent
         try:
             folder = Path(mkdtemp(prefix="ringtrue-", dir=parent))
+        except OSError:  # no room for a folder even
+            continue
+        try:
             return await requester.compute(lambda folder=folder: make(folder))  # type: ignore[misc]
         except BaseException as error:
-            has_no_room = isinstance(error, Exception) and is_full(parent)
-            if folder != parent:
-                rmtree(folder, ignore_errors=True)
+            is_refusal = isinstance(error, UnavailableError | HTTPException) or not isinstance(error, Exception)
+            has_no_room = not is_refusal and is_full(parent)
+            rmtree(folder, ignore_errors=True)
             if not has_no_room:
                 raise
     raise NoRoomError
@@ -68,32 +71,32 @@ def send_temp_file(path: Path, *, name: str, media_type: str) -> FileResponse:
     return FileResponse(path, media_type=media_type, headers=attachment_headers(name), background=cleanup)
 
 
-async def send_backup(requester: RequestContext | Caller, *, name: str, now: float) -> Response:
+async def send_backup(requester: RequestContext | Caller, *, name: str) -> Response:
     """The whole database as one file, of one moment.
 
     Where no folder has room it is sent as it is made: one that breaks off is no .zip, and cannot be taken for whole.
     """
 
     def work(folder: Path) -> Path:
-        write_backup(requester.server.store, folder / name, now=now)
+        write_backup(requester.server.store, folder / name, now=requester.now)
         return folder / name
 
     try:
         path = await make_in_temp_folder(requester, work)
     except NoRoomError:
-        pieces = _stream_backup(requester.server, now=now)
+        pieces = _stream_backup(requester.server.store, now=requester.now)
         return StreamingResponse(pieces, media_type=ZIP, headers=attachment_headers(name))
     return send_temp_file(path, name=name, media_type=ZIP)
 
 
-def _stream_backup(server: ServerContext, *, now: float) -> Iterator[bytes]:
+def _stream_backup(store: Store, *, now: float) -> Iterator[bytes]:
     reading, writing = os.pipe()
     faults: list[BaseException] = []
 
     def write() -> None:
         try:
             with os.fdopen(writing, "wb") as stream:
-                write_backup(server.store, stream, now=now)
+                write_backup(store, stream, now=now)
         except BaseException as error:  # also that nobody reads any more
             faults.append(error)
 

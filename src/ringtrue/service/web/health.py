@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 router = APIRouter(include_in_schema=False)
 CHECK_SECONDS = 10.0  # between two looks where nobody asks
 FRESH_SECONDS = 1.0  # what `/healthz` says is not older: however often it is asked, it writes no more often
+PROBE_SECONDS = 1.0  # whoever asks does not wait longer for something long that is being written
 PROBE = "last written"  # the setting that is written to see whether it can be
 
 
@@ -45,11 +46,15 @@ async def check_health(server: ServerContext) -> Health:
         database, reason = "away", str(error)
     else:
         try:
-            await server.store.write_async(_write_probe(server.clock()), patience=0)
+            async with asyncio.timeout(PROBE_SECONDS):
+                await server.store.write_async(_write_probe(server.clock()), patience=0)
             await server.store.deferred.flush()
         except ReadOnlyError as error:
             database, reason = "read-only", str(error)
-        except UnavailableError:  # something long is being written; whether a disk is full stays to be seen
+        except (
+            UnavailableError,
+            TimeoutError,
+        ):  # something long is being written; whether a disk is full stays to be seen
             database, reason = server.health.value.database, server.health.value.reason
     disk = measure_database_disk(server.store)
     server.health.value = Health(database=database, reason=reason, schema=version, disk=disk, checked=time.monotonic())

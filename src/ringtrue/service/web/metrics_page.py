@@ -9,7 +9,8 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import fields
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from shutil import rmtree
+from tempfile import TemporaryDirectory, gettempdir
 from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, Response
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
     from ringtrue.service.web.context import ServerContext
 
 router = APIRouter(include_in_schema=False)
+FOLDER_PREFIX = "ringtrue-metrics-"
 TEXT_FORMAT = "text/plain; version=0.0.4; charset=utf-8"
 
 
@@ -76,14 +78,21 @@ def collect_numbers(server: ServerContext) -> ProcessNumbers:
 @contextmanager
 def share_metrics_between_processes() -> Iterator[None]:
     """A folder in which the processes that are started meanwhile leave their numbers; in memory where that can be."""
-    with TemporaryDirectory(
-        prefix="ringtrue-metrics-", dir=MEMORY_FOLDER if MEMORY_FOLDER.is_dir() else None
-    ) as folder:
+    parent = MEMORY_FOLDER if MEMORY_FOLDER.is_dir() else Path(gettempdir())
+    _remove_folders_of_killed_servers(parent)
+    with TemporaryDirectory(prefix=f"{FOLDER_PREFIX}{os.getpid()}-", dir=parent) as folder:
         os.environ[FOLDER_VARIABLE] = folder
         try:
             yield
         finally:
             del os.environ[FOLDER_VARIABLE]
+
+
+def _remove_folders_of_killed_servers(parent: Path) -> None:
+    for folder in parent.glob(f"{FOLDER_PREFIX}*-*"):
+        process_id = folder.name.removeprefix(FOLDER_PREFIX).partition("-")[0]
+        if process_id.isdigit() and not Path(f"/proc/{process_id}").exists() and Path("/proc/self").exists():
+            rmtree(folder, ignore_errors=True)
 
 
 async def share_numbers_regularly(server: ServerContext) -> None:

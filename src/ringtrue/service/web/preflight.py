@@ -133,7 +133,9 @@ def _check_disk(database: str) -> Iterator[Check]:
     if path is None:
         yield Check(name="disk", ok=True, detail="PostgreSQL does not tell how much room it has: watch it there")
     elif space is not None:
-        yield Check(name="disk", ok=space.free >= FULL_BYTES, detail=f"{path.absolute().parent}: {_describe_space(space)}")
+        yield Check(
+            name="disk", ok=space.free >= FULL_BYTES, detail=f"{path.absolute().parent}: {_describe_space(space)}"
+        )
 
 
 def _describe_space(space: DiskSpace) -> str:

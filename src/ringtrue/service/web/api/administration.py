@@ -163,6 +163,6 @@ async def audit(caller: Manager, which: Annotated[AuditParams, Query()]) -> Any:
 )
 async def backup(caller: Manager) -> Response:
     """As of one moment; judges go on meanwhile. `ringtrue serve --restore` reads it into an empty database."""
-    response = await send_backup(caller, name="ringtrue-backup.zip", now=caller.now)
+    response = await send_backup(caller, name="ringtrue-backup.zip")
     await caller.record_separately("back up")
     return response

@@ -44,7 +44,7 @@ async def backup_page(request: Request, context: ServerOwner) -> Response:
 async def backup(context: ServerOwner) -> Response:
     """The whole database as one file, of one moment."""
     day = datetime.fromtimestamp(context.now, UTC).strftime("%Y-%m-%d")
-    response = await send_backup(context, name=f"ringtrue-backup-{day}.zip", now=context.now)
+    response = await send_backup(context, name=f"ringtrue-backup-{day}.zip")
     await record_owner_action(context, "back up")
     return response
 
