@@ -332,8 +332,8 @@ def hidden_covariance(gains: FloatArray, shares: FloatArray) -> float:
     distinct, index = np.unique(gains, return_inverse=True)
     if len(distinct) < 2:
         return 1.0
-    equal, as_they_are = np.full(len(distinct), 1 / len(distinct)), np.bincount(index, weights=shares).astype(np.float64)
-    return _kept_covariance(distinct, equal) / _kept_covariance(distinct, as_they_are)
+    equal, found = np.full(len(distinct), 1 / len(distinct)), np.bincount(index, weights=shares).astype(np.float64)
+    return _kept_covariance(distinct, equal) / _kept_covariance(distinct, found)
 
 
 def _kept_covariance(gains: FloatArray, shares: FloatArray) -> float:
