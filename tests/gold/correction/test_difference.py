@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise, permutations
 from typing import Any
 
@@ -212,14 +213,30 @@ def test_a_census_for_queries_like_these_has_the_interval_of_a_mean_over_queries
         assert told.value == pytest.approx(means[run]["P@5"].value)
 
 
+@examples(15)
+@given(SEEDS)
+def test_an_extended_sample_has_the_mean_of_residuals_left_out_and_evened_by_leverage(seed: int) -> None:
+    asked = world(seed, queries=3, docs=5, length=4).asked("DCG@3")
+    sample = replace(asked.some(np.random.default_rng(seed)), extended=True)
+    gains = asked.gains[sample.positions]
+    each = np.stack([corrected(asked, sample, one).values for one in np.eye(len(sample))], axis=1)
+    residual = gains - left_out(asked, sample, gains)[sample.positions]
+    kept = gains - asked.known.values.toarray()[sample.positions] @ coefficients(asked, sample, gains)
+    squares = (1 - sample.prob) * (residual**2 + residual * kept) / 2
+    found = corrected(asked, sample, gain_range=0.0).covariance
+    assert found == pytest.approx((each * squares) @ each.T, abs=1e-9)
+    plain = corrected(asked, replace(sample, extended=False), gain_range=0.0).covariance
+    assert (np.diag(found) <= np.diag(plain) + 1e-12).all()
+
+
 @examples(30)
-@given(SEEDS, POPULATIONS, st.booleans(), st.floats(0, 3))
+@given(SEEDS, POPULATIONS, st.sampled_from(["balanced", "extended", None]), st.floats(0, 3))
 def test_the_covariance_is_positive_semidefinite(
-    seed: int, population: Population, spread: bool, gain_range: float
+    seed: int, population: Population, kind: str | None, gain_range: float
 ) -> None:
     asked = world(seed, runs=4).asked("DCG@4")
     drawn = asked.some(np.random.default_rng(seed))
-    sample = GoldSample(positions=drawn.positions, labels=drawn.labels, prob=drawn.prob, balanced=spread)
+    sample = replace(drawn, **({} if kind is None else {kind: True}))
     found = corrected(asked, sample, population=population, gain_range=gain_range).covariance
     assert np.allclose(found, found.T)
     assert np.linalg.eigvalsh(found).min() >= -1e-9 * max(np.trace(found), 1)

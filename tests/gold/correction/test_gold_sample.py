@@ -209,6 +209,16 @@ def test_a_sample_is_spread_over_queries_where_it_was_drawn_from_this_very_pool(
     ].balanced  # how many of a query are in the pool is chance
 
 
+def test_a_sample_that_was_drawn_in_parts_is_extended_and_not_balanced(pool: Pool) -> None:
+    def kind(signature: str) -> tuple[bool, bool]:
+        found, _ = build_gold_sample(gold(prob=0.4, drawn_from=signature), "pool_stratified", pool)
+        return found.balanced, found.extended
+
+    assert kind(pool.signature + "+") == (False, True)
+    assert kind(pool.signature) == (True, False)
+    assert kind("pool-00000000+") == (False, False)
+
+
 def test_gold_documents_that_no_run_shows_are_counted_and_left_out(pool: Pool) -> None:
     found, notes = build_gold_sample(
         Judgments.of({"q": {"d1": 1, "zz": 1, "d3": 0}, "r": {"d1": 1}}), "pool_random", pool

@@ -15,7 +15,7 @@ from ringtrue.errors import UsageError
 from ringtrue.evaluation.measures import parse
 from ringtrue.gold.correction.difference import build_predictors
 from ringtrue.gold.correction.pool import Pool, build_pool
-from ringtrue.gold.sampling.forecast import between_queries, prediction_variance, weigh_measure
+from ringtrue.gold.sampling.forecast import between_queries, hidden_covariance, prediction_variance, weigh_measure
 from ringtrue.tables import Judgments, Run
 from strategies import examples
 
@@ -55,6 +55,29 @@ def test_bronze_says_how_much_of_the_variance_lies_between_queries() -> None:
     # Both documents of a query are alike, and bronze's 0 and 1 lie one standard deviation off either way.
     found = between_queries(pool, part, part.weights)
     assert found == pytest.approx([10 / 9 * 10 * (2 / 10) ** 2 * GRADE_VARIANCE])
+
+
+def test_a_judge_who_says_yes_too_often_hides_how_queries_differ_by_hand() -> None:
+    # Four of five documents are called relevant: z = −0.8416, φ(z) = 0.28; φ(0)²/0.25 = 0.6366.
+    hidden = (norm.pdf(0) ** 2 / 0.25) / (norm.pdf(norm.ppf(0.2)) ** 2 / 0.16)
+    assert hidden_covariance(np.array([0.0, 1, 1, 1, 1]), np.full(5, 0.2)) == pytest.approx(hidden)
+    bronze = {f"q{i}": {"a": 1, "b": int(i % 5 > 1)} for i in range(20)}
+    pool = pool_of({f"q{i}": {"a": 2.0, "b": 1.0} for i in range(20)}, bronze)
+    part = weigh_measure(parse("CG@2"), pool, gold_top=1)
+    # The documents of a query add their gains; bronze's are stretched from a variance of 0.16 to 0.25.
+    stretched = 20 / 19 * 20 * 0.24 / 20**2 * 0.25 / 0.16
+    independent = 40 * 0.25 / 20**2
+    found = between_queries(pool, part, part.weights)
+    assert found == pytest.approx([independent + hidden * max(stretched - independent, 0)])
+
+
+@given(st.lists(st.floats(0.05, 1), min_size=2, max_size=5), st.floats(0.1, 10), st.floats(-5, 5))
+def test_what_labels_hide_does_not_depend_on_the_scale(shares: list[float], scale: float, shift: float) -> None:
+    gains, weights = np.arange(len(shares), dtype=float), np.array(shares) / sum(shares)
+    hidden = hidden_covariance(gains, weights)
+    assert hidden_covariance(scale * gains + shift, weights) == pytest.approx(hidden)
+    assert hidden_covariance(gains, np.full(len(gains), 1 / len(gains))) == pytest.approx(1)
+    assert hidden_covariance(np.ones(len(gains)), weights) == 1
 
 
 @examples(10)

@@ -51,7 +51,7 @@ def test_whole_queries_have_a_line_for_each_population() -> None:
 def test_intervals_are_as_wide_as_forecast(data: Path, name: str, judge: str, measure: str) -> None:
     """A judge of yes and no says nothing of gold's grades: 300 labels for DCG@10 once came 2.5 times as wide.
 
-    0.85 to 1.15 is the aim, and a judge who errs less than assumed, or more, misses it: llama with few labels.
+    0.85 to 1.15 is the aim, here with room for the chance of a few draws; llama with 100 labels for P@10 was the worst.
     """
     folder = data / name
     found = compare_forecasts(
@@ -62,4 +62,4 @@ def test_intervals_are_as_wide_as_forecast(data: Path, name: str, judge: str, me
     )
     for one in found:
         assert one.ratio is not None
-        assert 0.7 < one.ratio < 1.25
+        assert 0.83 < one.ratio < 1.17

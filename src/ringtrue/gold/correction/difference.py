@@ -158,7 +158,8 @@ def correct_means(
 
     *These queries*: θ = Σ_S a_i g_i is linear in the gold gains, and V = Σ_S (1 − π_i) a_i² r_i², with r the residual
     of the prediction without the document. Of a sample that was spread over queries, the mean of this and of
-    `_neighbour_covariance`: what neighbours have in common cancels, but on some collections not all of it.
+    `_neighbour_covariance`: what neighbours have in common cancels, but on some collections not all of it. An extended
+    sample has neighbours of two pools; there it is the mean with r √(1 − h), h being the leverage of the document.
     *Queries like these*: V = Q/(Q−1) Σ_q (T_q − T̄)², T_q being what query q adds to θ, and Student's t with Q − 1.
 
     To either comes what could still be hidden where few labels of a bronze level were seen and all fit: the squared
@@ -179,6 +180,9 @@ def correct_means(
         sampling = (coefficients * (unsampled * fit.loo_residual**2)) @ coefficients.T
         if sample.balanced:
             sampling = (sampling + _neighbour_covariance(pool, sample, fit, coefficients)) / 2
+        elif sample.extended:
+            evened = (coefficients * (unsampled * fit.residual * fit.loo_residual)) @ coefficients.T
+            sampling = (sampling + evened) / 2
         covariance = covariance + sampling
         df = np.inf
     else:

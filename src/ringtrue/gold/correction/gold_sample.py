@@ -34,13 +34,15 @@ class GoldSample:
     """Documents of a pool with a gold label: their positions there, the labels, and how probable it was to draw each.
 
     `balanced` says that the sample was drawn evenly over the queries, as many from each as the probabilities add up to,
-    and in each over what is alike (`Pool.similarity_key`). `rows` are those of the table that it was made from.
+    and in each over what is alike (`Pool.similarity_key`); `extended`, that it was drawn in parts, from one pool after
+    another. `rows` are those of the table that it was made from.
     """
 
     positions: IntArray
     labels: IntArray
     prob: FloatArray
     balanced: bool = False
+    extended: bool = False
     rows: IntArray = field(default_factory=lambda: np.zeros(0, dtype=np.int64))
 
     def __len__(self) -> int:
@@ -253,19 +255,20 @@ def build_gold_sample(gold: Judgments, design: Design, pool: Pool) -> tuple[Gold
         positions=positions[inside],
         labels=gold_rows["label"].to_numpy().astype(np.int64),
         prob=_inclusion_probabilities(gold_rows, design, len(pool)),
-        balanced=not outside and _is_balanced(gold_rows, pool),
+        balanced=not outside and _is_drawn_from(gold_rows, pool.signature),
+        extended=not outside and _is_drawn_from(gold_rows, pool.signature + EXTENDED_SUFFIX),
         rows=np.flatnonzero(inside),
     ), tuple(notes)
 
 
-def _is_balanced(gold_rows: pl.DataFrame, pool: Pool) -> bool:
+def _is_drawn_from(gold_rows: pl.DataFrame, signature: str) -> bool:
     """Whether `sample` drew it from this very pool: then so many from each query, and spread over what is alike here.
 
     Of a part of a draw it is chance how many come from a query, and by another judge's labels others are alike.
     """
     if DRAWN_FROM_COLUMN not in gold_rows.columns:
         return False
-    return bool(gold_rows[DRAWN_FROM_COLUMN].cast(pl.String).eq_missing(pl.Series([pool.signature])).all())
+    return bool(gold_rows[DRAWN_FROM_COLUMN].cast(pl.String).eq_missing(pl.Series([signature])).all())
 
 
 def other_pool_notes(gold: Judgments, pool: Pool) -> tuple[str, ...]:

@@ -68,14 +68,11 @@ def post_stratified_errors(
     label is not used: where few documents are relevant, the halves that it adds make it too high.
     """
     errors = {}
-    for run in range(len(pool.runs)):
-        shown = weights[[run]].toarray()[0] > 0
-        in_run = shown[sample.positions]
-        if in_run.any() and is_too_few(
-            relevant[in_run], bronze_relevant[sample.positions][in_run], sample.prob[in_run]
-        ):
+    called = bronze_relevant[sample.positions]
+    for run, in_run in enumerate(weights[:, sample.positions].toarray() > 0):
+        if in_run.any() and is_too_few(relevant[in_run], called[in_run], sample.prob[in_run]):
             _, errors[run] = run_precision(
-                shown,
+                weights[[run]].toarray()[0] > 0,
                 bronze_relevant,
                 pool.query,
                 sample.positions,

@@ -19,9 +19,9 @@ from ringtrue.gold.correction.difference import build_predictors, fit_gains
 from ringtrue.gold.correction.gold_sample import GoldSample
 from ringtrue.gold.correction.pool import NO_LABEL, LinearMeasure, Pool, linearise
 from ringtrue.gold.correction.possible_values import possible_values
-from ringtrue.gold.correction.post_stratified import MIN_LABELS, post_stratified_share
+from ringtrue.gold.correction.post_stratified import post_stratified_errors
 from ringtrue.gold.designs import Population
-from ringtrue.gold.sampling.allocation import OTHER_LABEL_SD, assumed_residual_sd, graded_factor
+from ringtrue.gold.sampling.allocation import OTHER_LABEL_SD, assumed_residual_sd, graded_factor, pivotal_sample
 from ringtrue.stats.intervals import normal_quantile, t_quantile
 
 if TYPE_CHECKING:
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 PRIOR_LABELS = 4.0  # how many gold labels of a bronze level, or gold queries, the assumed spread is worth
 USUAL_TOP = 3  # the highest gold label where nobody says: grades from 0 to 3, as TREC has them
 BATCH_DOCS = 10_000  # documents held at once
+SIMULATED_DRAWS = 20  # of gold: how often P@k has few labels of a kind, and what its interval is then
 HalfWidths = dict[str, dict[str, float]]
 
 
@@ -142,6 +143,8 @@ def possible_tops(
     if gold_top is None:
         if judged_top is not None:
             return (max(lowest, judged_top),)
+        if measure.name == "P":  # yes and no, however high the labels go
+            return (lowest,)
         return tuple(dict.fromkeys((lowest, max(lowest, USUAL_TOP, *pool.levels))))
     if gold_top < lowest:
         raise UsageError(f"the highest gold label is said to be {gold_top}, and {measure} counts from {lowest} on")
@@ -223,8 +226,9 @@ def _half_widths(
     z, t = normal_quantile((1 + level) / 2), t_quantile((1 + level) / 2, max(len(pool.queries) - 1, 1))
     half_widths = (z if population == "these" else t) * np.sqrt(variance)
     if part.measure.measure.name == "P" and not compare:
-        by_label, few = _by_label_variance(pool, part, sample, population)
-        half_widths = np.where(few, t * np.sqrt(np.maximum(variance, by_label)), half_widths)
+        errors = _simulate_few_label_errors(pool, part, sample, population)
+        widened = t * np.maximum(errors, np.sqrt(variance))
+        half_widths = np.where(np.isnan(errors), half_widths, widened).mean(axis=0)
     lowest, highest = possible_values(part.measure.measure)
     return dict(zip(names, np.minimum(half_widths, highest - lowest).tolist(), strict=True))
 
@@ -285,12 +289,15 @@ def prediction_variance(pool: Pool, count: FloatArray, residual_variance: FloatA
 def between_queries(pool: Pool, part: WeightedMeasure, rows: csr_array) -> FloatArray:
     """How far the mean of as many other queries may lie off by gold: Q/(Q−1) Σ_q (T_q − T̄)².
 
-    By bronze labels, stretched so that they vary as much among the runs' documents as gold gains do. No less than if
-    the documents of a query had nothing in common; nor, where gold has labels, than what these predict, and residuals.
+    By bronze labels, stretched so that they vary as much among the runs' documents as gold gains do. What they vary
+    more than if the documents of a query had nothing in common counts as often as labels that are not equally common
+    hide it (`hidden_covariance`). No less than without that; nor, where gold has labels, than what these predict, and
+    residuals.
     """
-    stretched = bronze_gains(part.measure.measure, pool) * bronze_stretch(part, pool)
+    gains = bronze_gains(part.measure.measure, pool)
     independent: FloatArray = (rows * rows) @ np.full(len(pool), part.gain_sd**2)
-    spread: FloatArray = np.maximum(_spread_over_queries(pool, rows, stretched), independent)
+    in_common = _spread_over_queries(pool, rows, gains * bronze_stretch(part, pool)) - independent
+    spread: FloatArray = independent + hidden_covariance(gains, _shares_shown(part)) * np.maximum(in_common, 0.0)
     if part.predicted is not None:
         residuals: FloatArray = (rows * rows) @ part.residual_sd**2
         spread = np.maximum(spread, _spread_over_queries(pool, rows, part.predicted) + residuals)
@@ -304,10 +311,42 @@ def _labels_with_gains(measure: Measure) -> list[int]:
 
 def bronze_stretch(part: WeightedMeasure, pool: Pool) -> float:
     """By how much gold gains vary more than bronze ones do among the runs' documents; 0 where bronze's do not vary."""
-    gains, shares = bronze_gains(part.measure.measure, pool), np.asarray(part.weights.sum(axis=0)).ravel()
-    shares = shares / shares.sum()
+    gains, shares = bronze_gains(part.measure.measure, pool), _shares_shown(part)
     bronze_sd = float(np.sqrt(shares @ (gains - shares @ gains) ** 2))
     return part.gain_sd / bronze_sd if bronze_sd > 1e-9 * np.abs(gains).max(initial=0.0) else 0.0
+
+
+def hidden_covariance(gains: FloatArray, shares: FloatArray) -> float:
+    """How many times as much documents of a query would have in common if all gains were equally common.
+
+        c(equal shares) / c(shares),   c = (Σ_k φ(z_k) Δ_k)² / variance of the gains
+
+    A label is taken for a normal impression cut at thresholds z, each of which makes the gain larger by Δ. Of the
+    covariance of two impressions, that of the gains has the share c, to first order. A judge who says yes to four
+    documents of five shows less of it than one who says so to every other.
+
+    Examples:
+        >>> [round(hidden_covariance(np.array([0.0, 1.0]), np.array([1 - yes, yes])), 2) for yes in (0.5, 0.8)]
+        [1.0, 1.3]
+    """
+    distinct, index = np.unique(gains, return_inverse=True)
+    if len(distinct) < 2:
+        return 1.0
+    equal, found = np.full(len(distinct), 1 / len(distinct)), np.bincount(index, weights=shares).astype(np.float64)
+    return _kept_covariance(distinct, equal) / _kept_covariance(distinct, found)
+
+
+def _kept_covariance(gains: FloatArray, shares: FloatArray) -> float:
+    """The share of the covariance of normal impressions that is left when they are cut into these gains."""
+    thresholds = np.array([normal_quantile(share) for share in np.cumsum(shares)[:-1]])
+    slope = np.exp(-(thresholds**2) / 2) @ np.diff(gains) / np.sqrt(2 * np.pi)
+    return float(slope**2 / (shares @ (gains - shares @ gains) ** 2))
+
+
+def _shares_shown(part: WeightedMeasure) -> FloatArray:
+    """How much each document counts among what the runs show: shares that add up to 1."""
+    weights: FloatArray = np.asarray(part.weights.sum(axis=0)).ravel()
+    return weights / float(weights.sum())
 
 
 def bronze_gains(measure: Measure, pool: Pool) -> FloatArray:
@@ -330,41 +369,26 @@ def _spread_over_queries(pool: Pool, rows: csr_array, gains: FloatArray) -> Floa
     return spread
 
 
-def _by_label_variance(
+def _simulate_few_label_errors(
     pool: Pool, part: WeightedMeasure, sample: ExpectedSample, population: Population
-) -> tuple[FloatArray, FloatArray]:
-    """The variance of P@k by bronze label, and which runs are expected to have too few labels of a kind.
+) -> FloatArray:
+    """The errors of P@k by bronze label in draws like the one to come: draws × runs, NaN where labels are enough.
 
-    As `post_stratified_errors` has it, with the labels that are expected: the variance of a label is v = p(1 − p), and
-    its fourth moment v(1 − 3v).
+    A document that bronze calls relevant is so by gold with probability p, another with 1 − p, so that p(1 − p) is what
+    bronze leaves open.
     """
-    shown = (part.weights > 0).astype(np.float64)
-    weight = 1 / sample.prob
-    gain = part.measure.gain_range
-    label_variance = np.minimum((part.residual_sd / gain) ** 2, 0.25)
-    factor = sample.count * weight * (weight - 1)
-    contributions = shown @ (factor * label_variance)
-    squares = shown @ (factor * weight * (weight - 1) * label_variance * (1 - 3 * label_variance))
-    few = contributions**2 < MIN_LABELS * squares
+    rng = np.random.default_rng(0)  # a forecast is the same whenever it is asked for
     called = bronze_gains(part.measure.measure, pool) > 0
-    sides, missed = [], []
-    for side, sign in ((called, 1), (~called, -1)):
-        documents, expanded = shown @ side.astype(np.float64), shown @ (side * sample.count * weight**2)
-        has_labels = expanded > 0
-        n = np.divide(documents**2, expanded, out=np.zeros(len(documents)), where=has_labels)
-        v = np.divide(shown @ (side * label_variance), documents, out=np.zeros(len(n)), where=documents > 0)
-        sides.append((n * (1 + sign * np.sqrt(1 - 4 * v)) / 2, n))
-        unsampled = np.divide(shown @ (side * factor), expanded, out=np.ones(len(n)), where=has_labels)
-        missed.append(unsampled if population == "these" else np.ones(len(n)))
-    total = np.asarray(shown.sum(axis=1)).ravel()
-    bronze_share = (shown @ called.astype(np.float64)) / np.maximum(total, 1)
-    between = 0.0 if population == "these" else _spread_over_queries(pool, part.weights, called.astype(np.float64))
-    filled = np.asarray(part.weights.sum(axis=1)).ravel() * gain  # P@k of a run all of whose documents are relevant
-    filled = np.where(filled > 0, filled, 1.0)
-    _, variance = post_stratified_share(
-        bronze_share, between * gain**2 / filled**2, sides[0], sides[1], missed=(missed[0], missed[1])
-    )
-    return variance * filled**2, few
+    label_variance = np.minimum((part.residual_sd / part.measure.gain_range) ** 2, 0.25)
+    relevance = (1 + np.where(called, 1, -1) * np.sqrt(1 - 4 * label_variance)) / 2
+    errors = np.full((SIMULATED_DRAWS, len(pool.runs)), np.nan)
+    for row in errors:
+        positions = pivotal_sample(sample.count, pool.query, pool.similarity_key, rng)
+        relevant = rng.random(len(positions)) < relevance[positions]
+        drawn = GoldSample(positions=positions, labels=relevant.astype(np.int64), prob=sample.prob[positions])
+        by_run = post_stratified_errors(pool, part.weights, drawn, relevant, called, population=population)
+        row[list(by_run)] = list(by_run.values())
+    return errors
 
 
 def _sum_columns(rows: csr_array, group: IntArray, groups: int) -> FloatArray:

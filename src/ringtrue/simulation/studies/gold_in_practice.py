@@ -98,6 +98,7 @@ def study_new_family(
             positions=positions,
             labels=world.labels[positions],
             prob=np.concatenate([earlier.continued_probabilities(allocation), allocation.final_prob(drawn)]),
+            extended=True,
         )
 
     samples: list[tuple[GoldSample, GoldSample]] = []
