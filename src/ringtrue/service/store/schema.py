@@ -302,6 +302,7 @@ INDEXES = (
     _index("item_doc", item.c.doc),
     _index("item_other", item.c.other, where="other IS NOT NULL"),
     _index("task_open", task.c.project, task.c.account, task.c.queue, where="closed IS NULL", unique=True),
+    _index("task_project", task.c.project, task.c.account),
     _index("task_lease", task.c.project, task.c.leased, where="closed IS NULL"),
     _index("assignment_once", assignment.c.item, assignment.c.account, where="state <> 'expired'", unique=True),
     _index("assignment_place", assignment.c.task, assignment.c.place, unique=True),
