@@ -287,6 +287,9 @@ named_items = (
     .outerjoin(other, other.c.id == item.c.other)
 )
 
+# What judges were given, beginning with the tasks of a project: items that nobody has had are not looked at.
+given_items = task.join(assignment, assignment.c.task == task.c.id).join(item, item.c.id == assignment.c.item)
+
 INDEXES = (
     _index("member_account", member.c.account),
     _index(
