@@ -83,7 +83,7 @@ def count_disagreements(
 
 def count_ties(connection: Connection, project: Project, *, queue: Queue = "main") -> int:
     """How many items without a verdict have no answer that most judges gave; of a pair, ties of any kind are one."""
-    votes = _votes(project).where(item.c.queue == queue).subquery()
+    votes = _votes(project).where(schema.is_given_for(project.id, queue)).subquery()
     counts = select(votes.c.item, func.count().label("n")).group_by(votes.c.item, votes.c.number).subquery()
     ranked = select(counts.c.item, func.rank().over(partition_by=counts.c.item, order_by=counts.c.n.desc()).label("at"))
     ranks = ranked.subquery()
@@ -99,7 +99,7 @@ def count_ties(connection: Connection, project: Project, *, queue: Queue = "main
 def get_disagreement(connection: Connection, project: Project, item_id: int) -> DisputedItem:
     """What judges said about one item, whether they disagree or not."""
     _require_item(connection, project, item_id)
-    votes = _votes(project).where(item.c.id == item_id).subquery()
+    votes = _votes(project).where(assignment.c.item == item_id).subquery()
     spread = connection.execute(select(_answer_variance(votes))).scalar()
     return _load_disagreement(connection, project, item_id, float(spread or 0.0))
 
@@ -151,8 +151,8 @@ def _votes(project: Project) -> Select[Any]:
         else case((unflipped_answer == "left", 1), (unflipped_answer == "right", -1), else_=0)
     )
     return (
-        select(item.c.id.label("item"), unflipped_answer.label("answer"), cast(numeric_answer, Double).label("number"))
-        .select_from(schema.given_items)
+        select(assignment.c.item, unflipped_answer.label("answer"), cast(numeric_answer, Double).label("number"))
+        .select_from(schema.given_questions)
         .join(judgment, and_(judgment.c.assignment == assignment.c.id, judgment.c.version == assignment.c.version))
         .where(schema.task.c.project == project.id, assignment.c.state == "done", judgment.c.kind == "answer")
     )
@@ -164,7 +164,7 @@ def _answer_variance(votes: Subquery) -> ColumnElement[Any]:
 
 
 def _disputed_items(project: Project, queue: str, *, open_only: bool) -> Select[Any]:
-    votes = _votes(project).where(item.c.queue == queue).subquery()
+    votes = _votes(project).where(schema.is_given_for(project.id, queue)).subquery()
     disputed = (
         select(votes.c.item, _answer_variance(votes))
         .group_by(votes.c.item)
@@ -187,7 +187,7 @@ def _load_disagreement(connection: Connection, project: Project, item_id: int, s
         .join(schema.query, schema.query.c.id == item.c.query)
         .where(item.c.id == item_id)
     ).one()
-    votes = _votes(project).where(item.c.id == item_id).subquery()
+    votes = _votes(project).where(assignment.c.item == item_id).subquery()
     counts = {
         answer: int(count)
         for answer, count in connection.execute(select(votes.c.answer, func.count()).group_by(votes.c.answer))

@@ -304,7 +304,7 @@ def _current_answers_statement(project: Project, queue: Queue) -> Select[Any]:
             assignment.c.place,
             assignment.c.flipped,
         )
-        .select_from(task.join(assignment, assignment.c.task == task.c.id))
+        .select_from(schema.given_questions)
         .join(account, account.c.id == assignment.c.account)
         .join(judgment, judgment.c.assignment == assignment.c.id)
         .where(task.c.project == project.id, task.c.queue == queue, is_current_answer())

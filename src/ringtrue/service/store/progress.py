@@ -152,17 +152,17 @@ def load_progress_by_query(
 
 def load_judge_progress(connection: Connection, project: Project) -> list[JudgeProgress]:
     """What each judge has done, those with the most answers first."""
-    main = item.c.queue == "main"
+    main = schema.is_given_for(project.id, "main")
     states = {
         name: func.count(case((and_(main, assignment.c.state == name), 1))).label(name)
         for name in ("done", "open", "unsure", "skipped")
     }
-    states["gold"] = func.count(case((and_(item.c.queue == "gold", assignment.c.state == "done"), 1))).label("gold")
+    states["gold"] = func.count(case((and_(task.c.queue == "gold", assignment.c.state == "done"), 1))).label("gold")
     assignments = {
         row.account: row
         for row in connection.execute(
             select(task.c.account, *states.values())
-            .select_from(schema.given_items)
+            .select_from(schema.given_questions)
             .where(task.c.project == project.id)
             .group_by(task.c.account)
         )
@@ -318,7 +318,7 @@ def _load_times(connection: Connection, project: int) -> dict[int, tuple[float |
     counts = and_(assignment.c.state == "done", judgment.c.version == assignment.c.version)
     rows = connection.execute(
         select(task.c.account, case((counts, judgment.c.seconds)), judgment.c.time)
-        .select_from(task.join(assignment, assignment.c.task == task.c.id))
+        .select_from(schema.given_questions)
         .join(judgment, judgment.c.assignment == assignment.c.id)
         .where(task.c.project == project)
     )

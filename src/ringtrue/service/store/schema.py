@@ -31,8 +31,10 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    and_,
     func,
     inspect,
+    select,
     text,
 )
 from sqlalchemy.schema import CreateIndex, CreateTable
@@ -40,7 +42,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from ringtrue.errors import StoreError
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import ColumnElement, Connection
     from sqlalchemy.schema import SchemaItem
 
 
@@ -288,7 +290,8 @@ named_items = (
 )
 
 # What judges were given, beginning with the tasks of a project: items that nobody has had are not looked at.
-given_items = task.join(assignment, assignment.c.task == task.c.id).join(item, item.c.id == assignment.c.item)
+given_questions = task.join(assignment, assignment.c.task == task.c.id)
+given_items = given_questions.join(item, item.c.id == assignment.c.item)
 
 INDEXES = (
     _index("member_account", member.c.account),
@@ -314,6 +317,12 @@ INDEXES = (
     _index("visit_worker", visit.c.invitation, visit.c.worker),
     _index("attempt_what", attempt.c.what, attempt.c.time),
 )
+
+
+def is_given_for(project: int, queue: str) -> ColumnElement[bool]:
+    """Whether an assignment is for the queue of its task and no trap; traps are few, and its item is not looked up."""
+    traps = select(item.c.id).where(item.c.project == project, item.c.queue == "trap")
+    return and_(task.c.queue == queue, assignment.c.item.not_in(traps))
 
 
 def read_schema_version(connection: Connection) -> int:
