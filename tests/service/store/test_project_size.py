@@ -114,11 +114,11 @@ def sizes(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Store, Sto
 
 
 @pytest.mark.slow
-def test_opening_a_task_and_recording_an_answer_are_no_more_work_in_a_project_ten_times_as_large(
+def test_opening_a_task_recording_an_answer_and_a_page_of_answers_are_no_more_work_in_a_project_ten_times_as_large(
     sizes: tuple[Store, Store],
 ) -> None:
     judges = range(2, 2 + JUDGES)
-    for name, work in JUDGES_WORK.items():
+    for name, work in (JUDGES_WORK | {"a page of answers": OWNERS_WORK["answers"]}).items():
         small, large = (count_steps(store, work, judges) for store in sizes)
         assert 0 < large <= FLAT * small, (name, small, large)
 
