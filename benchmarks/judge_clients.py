@@ -15,9 +15,11 @@ import re
 import signal
 import sys
 import time
+from collections.abc import Awaitable
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import Any, Literal, TypeVar
 
+T = TypeVar("T")
 Way = Literal["pages", "api", "whole"]
 ANSWERS = ("0", "1", "2")
 # Not `since`: by it the server knows that nobody can have seen a question that is answered within 60 ms.
@@ -47,6 +49,7 @@ class Report:
 
     seconds: float = 0.0
     cpu: float = 0.0
+    open_task: list[float] = field(default_factory=list)
     next_item: list[float] = field(default_factory=list)
     submit: list[float] = field(default_factory=list)
     kept: list[tuple[int, int, str]] = field(default_factory=list)
@@ -118,58 +121,57 @@ class Judge:
 
     async def by_pages(self) -> None:
         start = f"/p/{self.shift.project}/judge?begin=1"
-        page = await self.get(start)
+        page = await self.timed(self.report.open_task, self.get(start))
         while time.perf_counter() < self.end:
             form = {name.decode(): value.decode() for name, value in FIELD.findall(page)}
             if "assignment" in form:
                 answer = self.by_lot.choice(ANSWERS)
                 sent = form | {"csrf": self.csrf, "kind": "answer", "answer": answer}
-                begun = time.perf_counter()
-                head, _ = await self.ask("POST", f"/p/{self.shift.project}/answer", sent, expected=303)
-                self.report.submit.append(time.perf_counter() - begun)
+                answered = self.ask("POST", f"/p/{self.shift.project}/answer", sent, expected=303)
+                head, _ = await self.timed(self.report.submit, answered)
                 self.report.kept.append((int(form["assignment"]), int(form["version"]) + 1, answer))
-                begun = time.perf_counter()
-                page = await self.get(_location(head))
-                self.report.next_item.append(time.perf_counter() - begun)
+                page = await self.timed(self.report.next_item, self.get(_location(head)))
             elif b"/hand-in" in page:
                 sent = {"csrf": self.csrf, "task": form["task"]}
                 await self.ask("POST", f"/p/{self.shift.project}/hand-in", sent, expected=303)
-                page = await self.get(start)
+                page = await self.timed(self.report.open_task, self.get(start))
             else:
                 return  # nothing is left
 
     async def by_api(self) -> None:
         root = "/api/v1"
         tasks = f"{root}/projects/{self.shift.project}/tasks"
-        step = await self.json("POST", tasks, {"queue": "main"})
+        step = await self.timed(self.report.open_task, self.json("POST", tasks, {"queue": "main"}))
         while time.perf_counter() < self.end and step["task"] is not None:
             task, question = step["task"]["id"], step["question"]
             if question is None:
                 await self.json("POST", f"{root}/tasks/{task}/hand-in", {})
-                step = await self.json("POST", tasks, {"queue": "main"})
+                step = await self.timed(self.report.open_task, self.json("POST", tasks, {"queue": "main"}))
                 continue
             answer = self.by_lot.choice(ANSWERS)
             said = {"assignment": question["assignment"], "version": question["version"], "answer": answer}
-            begun = time.perf_counter()
-            step = await self.json("POST", f"{root}/tasks/{task}/answers", said)
-            self.report.submit.append(time.perf_counter() - begun)
+            step = await self.timed(self.report.submit, self.json("POST", f"{root}/tasks/{task}/answers", said))
             self.report.kept.append((question["assignment"], question["version"] + 1, answer))
 
     async def by_whole_tasks(self) -> None:
+        tasks = f"/api/v1/projects/{self.shift.project}/whole-tasks"
         while time.perf_counter() < self.end:
-            begun = time.perf_counter()
-            whole = await self.json("POST", f"/api/v1/projects/{self.shift.project}/whole-tasks", {"queue": "main"})
-            self.report.next_item.append(time.perf_counter() - begun)
+            whole = await self.timed(self.report.open_task, self.json("POST", tasks, {"queue": "main"}))
             if whole["task"] is None:
                 return
             said = [
                 {"assignment": one["assignment"], "version": one["version"], "answer": self.by_lot.choice(ANSWERS)}
                 for one in whole["questions"]
             ]
-            begun = time.perf_counter()
-            await self.json("POST", f"/api/v1/whole-tasks/{whole['task']['id']}", {"answers": said})
-            self.report.submit.append(time.perf_counter() - begun)
+            submitted = self.json("POST", f"/api/v1/whole-tasks/{whole['task']['id']}", {"answers": said})
+            await self.timed(self.report.submit, submitted)
             self.report.kept += [(one["assignment"], one["version"] + 1, one["answer"]) for one in said]
+
+    async def timed(self, seconds: list[float], request: Awaitable[T]) -> T:
+        begun = time.perf_counter()
+        answer = await request
+        seconds.append(time.perf_counter() - begun)
+        return answer
 
     async def get(self, path: str) -> bytes:
         return (await self.ask("GET", path, None, expected=200))[1]

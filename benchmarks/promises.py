@@ -120,9 +120,10 @@ def promise_of_serving(name: str, load: Load) -> Promise | None:
     """What is promised about many judges at once, if anything."""
     if name == "ratio":
         return Promise(f"the goal is {LEAST_RATIO_SERVING:g}", load.ratio >= LEAST_RATIO_SERVING)
-    if name in ("errors", "items over their cap"):
-        return Promise("none", not (load.errors if name == "errors" else load.over_cap))
-    return None
+    faults = {
+        "errors": len(load.errors), "items over their cap": load.over_cap, "items that miscount judges": load.miscounted
+    }  # fmt: skip
+    return Promise("none", not faults[name]) if name in faults else None
 
 
 def _at_least(least: float, ours: Cost, theirs: Cost) -> Promise:

@@ -20,6 +20,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from benchmarks.judge_clients import Report, Shift, Way
 from benchmarks.servers import Serving, cpu_seconds, running_postgresql
@@ -34,8 +35,17 @@ WAYS: dict[Way, str] = {
 PROJECT = "load"
 QUERIES, ITEMS, WANTED = 200, 100_000, 3
 TURNS = 6
+HELD = "SELECT COUNT(*) FROM assignment a WHERE a.item = i.id AND a.state IN ('open', 'done')"
 BARE_SECONDS = 1.5  # in each turn
 TEXT = "The quick brown fox jumps over the lazy dog, and what it finds there is told in some words more. " * 8
+
+
+class Latency(NamedTuple):
+    """Seconds that half, 95% and 99% of the requests did not exceed."""
+
+    p50: float
+    p95: float
+    p99: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,8 +58,10 @@ class Load:
     bare_range: tuple[float, float]  # the least and the most of the turns
     errors: tuple[str, ...]
     over_cap: int
-    next_item: tuple[float, float] | None  # p50, p95
-    submit: tuple[float, float]
+    miscounted: int
+    open_task: Latency | None
+    next_item: Latency | None
+    submit: Latency | None
     cpu: float
     database_cpu: float | None
     judges_cpu: float
@@ -58,6 +70,11 @@ class Load:
     def ratio(self) -> float:
         """Judgments a second for each bare commit a second."""
         return self.rate / self.bare
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether every request was answered as it should be, and every item counts its judges."""
+        return not (self.errors or self.over_cap or self.miscounted)
 
 
 def prepare(
@@ -132,13 +149,21 @@ def work(shift: Shift) -> Report:
 
 def over_cap(url: str) -> int:
     """How many items are in the hands of more judges than they want, counted anew."""
+    return _count_items(url, f"({HELD}) > i.wanted")
+
+
+def miscounted(url: str) -> int:
+    """How many items do not know how many judges have them."""
+    return _count_items(url, f"i.wanted IS NOT NULL AND ({HELD}) <> i.given")
+
+
+def _count_items(url: str, condition: str) -> int:
     from sqlalchemy import text
 
     from ringtrue.service.store import Store
 
-    held = "SELECT COUNT(*) FROM assignment a WHERE a.item = i.id AND a.state IN ('open', 'done')"
     with Store.open(url) as store, store.read() as connection:
-        return int(connection.execute(text(f"SELECT COUNT(*) FROM item i WHERE ({held}) > i.wanted")).scalar_one())
+        return int(connection.execute(text(f"SELECT COUNT(*) FROM item i WHERE {condition}")).scalar_one())
 
 
 def bare_rate(url: str, seconds: float) -> float:
@@ -210,19 +235,21 @@ def measured(kind: str, way: Way, *, judges: int, seconds: float) -> Load:
                 cpu = [sum_ + cpu_seconds(of) - spent for sum_, of, spent in zip(cpu, roots, before, strict=True)]
                 whole.seconds += report.seconds
                 whole.cpu += report.cpu
-                for name in ("next_item", "submit", "kept", "errors"):
+                for name in ("open_task", "next_item", "submit", "kept", "errors"):
                     getattr(whole, name).extend(getattr(report, name))
         return Load(
             judgments=len(whole.kept), rate=len(whole.kept) / whole.seconds, bare=sum(bare) / len(bare),
             bare_range=(min(bare), max(bare)), errors=tuple(whole.errors), over_cap=over_cap(url),
-            next_item=_spread(whole.next_item), submit=_spread(whole.submit) or (0.0, 0.0), cpu=cpu[0],
+            miscounted=miscounted(url), open_task=latency(whole.open_task), next_item=latency(whole.next_item),
+            submit=latency(whole.submit), cpu=cpu[0],
             database_cpu=cpu[1] if of_database else None, judges_cpu=whole.cpu,
         )  # fmt: skip
 
 
-def _spread(seconds: Sequence[float]) -> tuple[float, float] | None:
+def latency(seconds: Sequence[float]) -> Latency | None:
+    """What half, 95% and 99% of the requests took at most; None where there was none."""
     ordered = sorted(seconds)
-    return (ordered[len(ordered) // 2], ordered[int(len(ordered) * 0.95)]) if ordered else None
+    return Latency(*(ordered[int(len(ordered) * share)] for share in (0.5, 0.95, 0.99))) if ordered else None
 
 
 def lines(load: Load, promised: Callable[[str, Load], str] = lambda _name, _load: "") -> list[str]:
@@ -232,33 +259,39 @@ def lines(load: Load, promised: Callable[[str, Load], str] = lambda _name, _load
         ("judgments a second", f"{load.rate:>9,.0f}"),
         ("bare commits a second", f"{load.bare:>9,.0f}  from {load.bare_range[0]:,.0f} to {load.bare_range[1]:,.0f}"),
         ("ratio", f"{load.ratio:>9.2f}"),
-        ("next item, p50 and p95 ms", _milliseconds(load.next_item)),
-        ("submit, p50 and p95 ms", _milliseconds(load.submit)),
+        ("p50, p95, p99 ms: open a task", _milliseconds(load.open_task)),
+        ("  show the next item", _milliseconds(load.next_item)),
+        ("  submit", _milliseconds(load.submit)),
         ("CPU ms a judgment, server", f"{each * load.cpu:>9.2f}"),
         ("CPU ms a judgment, database", "" if load.database_cpu is None else f"{each * load.database_cpu:>9.2f}"),
         ("CPU ms a judgment, judges", f"{each * load.judges_cpu:>9.2f}"),
         ("errors", f"{len(load.errors):>9}{'  ' + load.errors[0] if load.errors else ''}"),
         ("items over their cap", f"{load.over_cap:>9}"),
+        ("items that miscount judges", f"{load.miscounted:>9}"),
     ]
-    return [f"{name:<28}{words}{promised(name, load)}" for name, words in shown if words]
+    return [f"{name:<30}{words}{promised(name, load)}" for name, words in shown if words]
 
 
-def _milliseconds(spread: tuple[float, float] | None) -> str:
-    return "" if spread is None else f"{1000 * spread[0]:>9.1f}{1000 * spread[1]:>9.1f}"
+def _milliseconds(taken: Latency | None) -> str:
+    return "" if taken is None else "".join(f"{1000 * seconds:>9.1f}" for seconds in taken)
 
 
 def main() -> None:
+    """Ends with an error when a request failed, or an item has other judges than it counts."""
     parser = argparse.ArgumentParser(prog="python -m benchmarks.service", description="How many judges can be served?")
     parser.add_argument("--seconds", type=float, default=60)
     parser.add_argument("--judges", type=int, default=50)
     parser.add_argument("--on", nargs="+", choices=list(DATABASES), default=list(DATABASES))
     parser.add_argument("--by", nargs="+", choices=list(WAYS), default=list(WAYS))
     given = parser.parse_args()
+    exact = True
     for kind in given.on:
         for way in given.by:
             load = measured(kind, way, judges=given.judges, seconds=given.seconds)
             print(f"\n{title(kind, way, judges=given.judges, seconds=given.seconds)}")
             print("\n".join(lines(load)), flush=True)
+            exact &= load.is_exact
+    sys.exit(0 if exact else 1)
 
 
 def title(kind: str, way: Way, *, judges: int, seconds: float) -> str:

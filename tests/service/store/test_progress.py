@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
+from hypothesis import HealthCheck, given, settings, strategies as st
+from sqlalchemy import Connection, delete, insert, select, update
 
-from ringtrue.service.store import Answer, Scale, Settings, Store
+from ringtrue.service.store import Answer, Scale, Settings, Store, schema
 from ringtrue.service.store.accounts import create_account
 from ringtrue.service.store.answers import record_answer, undo_last_answer
 from ringtrue.service.store.invitations import accept_invitation, invite
@@ -17,12 +21,13 @@ from ringtrue.service.store.progress import (
     load_failed_tasks,
     load_judge_progress,
     load_progress,
+    load_progress_by_query,
     load_query_progress,
     load_unsure_reasons,
     load_worker_ids,
 )
 from ringtrue.service.store.projects import create_project
-from ringtrue.service.store.records import Project
+from ringtrue.service.store.records import Progress, Project
 from ringtrue.service.store.tasks import get_or_create_task, load_next_question
 from service.small_projects import NOW, begin, finish, judge, pairs_project, project, question, say
 
@@ -191,3 +196,78 @@ def test_ids_of_a_crowd_platform_are_found_by_account(store: Store) -> None:
         accept_invitation(connection, secret, now=NOW)
     with store.read() as connection:
         assert load_worker_ids(connection, project.id) == {who: "prolific:5f"}
+
+
+STATES = ("open", "done", "unsure", "skipped", "expired", "set_aside")
+HELD = ("open", "done")
+PLACES = st.lists(  # of an item: its query, how many judges it asks for, and the states of its assignments
+    st.tuples(st.integers(0, 3), st.integers(0, 3), st.lists(st.sampled_from(STATES), max_size=5)), max_size=12
+)
+
+
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(main=PLACES, gold=PLACES)
+def test_progress_is_what_counting_every_assignment_gives(store: Store, main: Any, gold: Any) -> None:
+    with store.transaction() as connection:
+        for table in (schema.assignment, schema.task, schema.item, schema.query, schema.document, schema.project):
+            connection.execute(delete(table))
+        connection.execute(delete(schema.account))
+        where = [
+            create_project(
+                connection, name=name, title=name, scale=Scale.graded("Bad", "Good"), settings=Settings(), now=NOW
+            )
+            for name in ("this", "other")
+        ]
+        for made in where:  # one project is not counted with another
+            _place(connection, made, "main", main)
+            _place(connection, made, "gold", gold)
+        for queue, places in (("main", main), ("gold", gold)):
+            found, by_query = load_progress_by_query(connection, where[0].id, queue)
+            assert found == _naive_progress(places)
+            assert [(one.query, one.items, one.complete, one.done) for one in by_query] == [
+                (f"q{query}", part.items, part.complete, part.done)
+                for query in sorted({query for query, _, _ in places})
+                for part in [_naive_progress([place for place in places if place[0] == query])]
+            ]
+
+
+def _place(connection: Connection, where: Project, queue: str, places: Any) -> None:
+    """Items and assignments as they stand; the judge of each assignment is another one, as is the task."""
+    add_queries(connection, where.id, [{"name": f"q{query}"} for query in range(4)])
+    rows = [{"query": f"q{query}", "doc": f"{queue}{at}"} for at, (query, _, _) in enumerate(places)]
+    add_items(connection, where, rows, queue=queue, wanted=0, rng=np.random.default_rng(1))
+    names = select(schema.doc.c.name, schema.item.c.id).select_from(schema.named_items)
+    ids = dict(connection.execute(names.where(schema.item.c.project == where.id)).all())
+    for at, (_, wanted, states) in enumerate(places):
+        item, held = ids[f"{queue}{at}"], sum(state in HELD for state in states)
+        limits = {"asked": wanted, "wanted": max(wanted, held), "given": held}
+        connection.execute(update(schema.item).where(schema.item.c.id == item).values(**limits))
+        for number, state in enumerate(states):
+            who = connection.execute(
+                insert(schema.account)
+                .values(handle=f"{where.name}-{queue}-{at}-{number}", kind="named", owner=False, created=NOW)
+                .returning(schema.account.c.id)
+            ).scalar_one()
+            task = connection.execute(
+                insert(schema.task)
+                .values(project=where.id, account=who, queue=queue, opened=NOW, leased=NOW)
+                .returning(schema.task.c.id)
+            ).scalar_one()
+            row = {"task": task, "item": item, "account": who, "place": 1, "flipped": False, "state": state}
+            connection.execute(insert(schema.assignment).values(**row, version=0))
+
+
+def _naive_progress(places: Any) -> Progress:
+    counts = {name: sum(states.count(name) for _, _, states in places) for name in STATES}
+    held = [sum(state in HELD for state in states) for _, _, states in places]
+    wanted = [max(asked, count) for (_, asked, _), count in zip(places, held, strict=True)]
+    return Progress(
+        items=len(places),
+        wanted=sum(wanted),
+        done=counts["done"],
+        open=counts["open"],
+        complete=sum(states.count("done") >= most for (_, _, states), most in zip(places, wanted, strict=True)),
+        unsure=counts["unsure"],
+        skipped=counts["skipped"],
+        judges=counts["done"],
+    )

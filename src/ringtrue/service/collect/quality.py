@@ -84,13 +84,13 @@ def assess_quality(
 ) -> LabelQuality:
     """Agreement and judge quality of what was collected, with traps and gold labels as known answers."""
     with store.read() as connection:
-        labels = load_collected(connection, project)
         with_traps = load_collected(connection, project, traps="all")
         traps = load_known_answers(connection, project)
         gold = resolve_labels(connection, project, queue="gold") if project.scale.kind == "graded" else None
     if with_traps is None:
         nothing = "nobody has answered yet"
         return LabelQuality(labels=0, agreement=None, agreement_note=nothing, judges=None, judges_note=nothing)
+    labels = _without_traps(with_traps)
     scale = [int(label.value) for label in project.scale.labels] if project.scale.kind == "graded" else None
     gold = _keep_if_overlapping(gold, with_traps)
     agreement, agreement_note = _compute_or_explain(lambda: _measure_agreement(labels, scale, resamples, level, rng))
@@ -111,6 +111,12 @@ def assess_quality(
         judges_note=judges_note,
         notes=tuple(plain_notes),
     )
+
+
+def _without_traps(answers: Judgments | Preferences) -> Judgments | Preferences | None:
+    """The labels without the answers to traps; None where there is none."""
+    frame = answers.frame.filter(~pl.col("trap"))
+    return type(answers)(frame) if frame.height else None
 
 
 def _majority_votes(votes: Judgments | Preferences) -> pl.DataFrame:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from sqlalchemy import Double, Integer, and_, case, cast, distinct, func, insert, select
+from sqlalchemy import Double, Integer, and_, case, cast, func, insert, literal, select
 
 from ringtrue.errors import NotFoundError, UsageError
 from ringtrue.service.store import schema
@@ -77,13 +77,13 @@ def count_disagreements(
     connection: Connection, project: Project, *, queue: Queue = "main", open_only: bool = True
 ) -> int:
     """How many items got different answers."""
-    disputed = _disputed_items(project, queue, open_only=open_only).subquery()
+    disputed = _disputed_items(project, queue, open_only=open_only).with_only_columns(literal(1)).subquery()
     return int(connection.execute(select(func.count()).select_from(disputed)).scalar_one())
 
 
 def count_ties(connection: Connection, project: Project, *, queue: Queue = "main") -> int:
     """How many items without a verdict have no answer that most judges gave; of a pair, ties of any kind are one."""
-    votes = _votes(project).where(item.c.queue == queue).subquery()
+    votes = _votes(project).where(schema.is_given_for(project.id, queue)).subquery()
     counts = select(votes.c.item, func.count().label("n")).group_by(votes.c.item, votes.c.number).subquery()
     ranked = select(counts.c.item, func.rank().over(partition_by=counts.c.item, order_by=counts.c.n.desc()).label("at"))
     ranks = ranked.subquery()
@@ -99,7 +99,7 @@ def count_ties(connection: Connection, project: Project, *, queue: Queue = "main
 def get_disagreement(connection: Connection, project: Project, item_id: int) -> DisputedItem:
     """What judges said about one item, whether they disagree or not."""
     _require_item(connection, project, item_id)
-    votes = _votes(project).where(item.c.id == item_id).subquery()
+    votes = _votes(project).where(assignment.c.item == item_id).subquery()
     spread = connection.execute(select(_answer_variance(votes))).scalar()
     return _load_disagreement(connection, project, item_id, float(spread or 0.0))
 
@@ -130,7 +130,7 @@ def load_verdicts(connection: Connection, project: Project) -> list[Verdict]:
         .select_from(schema.named_items)
         .join(verdict, verdict.c.item == item.c.id)
         .join(schema.account, schema.account.c.id == verdict.c.account)
-        .where(item.c.project == project.id)
+        .where(item.c.project + 0 == project.id)  # without its index SQLite begins with the verdicts, which are few
         .order_by(verdict.c.id.desc())
     )
     return [Verdict(**row._mapping) for row in rows]
@@ -151,10 +151,10 @@ def _votes(project: Project) -> Select[Any]:
         else case((unflipped_answer == "left", 1), (unflipped_answer == "right", -1), else_=0)
     )
     return (
-        select(item.c.id.label("item"), unflipped_answer.label("answer"), cast(numeric_answer, Double).label("number"))
-        .join(assignment, assignment.c.item == item.c.id)
+        select(assignment.c.item, unflipped_answer.label("answer"), cast(numeric_answer, Double).label("number"))
+        .select_from(schema.given_questions)
         .join(judgment, and_(judgment.c.assignment == assignment.c.id, judgment.c.version == assignment.c.version))
-        .where(item.c.project == project.id, assignment.c.state == "done", judgment.c.kind == "answer")
+        .where(schema.task.c.project == project.id, assignment.c.state == "done", judgment.c.kind == "answer")
     )
 
 
@@ -164,11 +164,11 @@ def _answer_variance(votes: Subquery) -> ColumnElement[Any]:
 
 
 def _disputed_items(project: Project, queue: str, *, open_only: bool) -> Select[Any]:
-    votes = _votes(project).where(item.c.queue == queue).subquery()
+    votes = _votes(project).where(schema.is_given_for(project.id, queue)).subquery()
     disputed = (
         select(votes.c.item, _answer_variance(votes))
         .group_by(votes.c.item)
-        .having(func.count(distinct(votes.c.answer)) > 1)
+        .having(func.min(votes.c.answer) != func.max(votes.c.answer))
     )
     decided = select(verdict.c.item)
     return disputed.where(votes.c.item.not_in(decided)) if open_only else disputed
@@ -187,7 +187,7 @@ def _load_disagreement(connection: Connection, project: Project, item_id: int, s
         .join(schema.query, schema.query.c.id == item.c.query)
         .where(item.c.id == item_id)
     ).one()
-    votes = _votes(project).where(item.c.id == item_id).subquery()
+    votes = _votes(project).where(assignment.c.item == item_id).subquery()
     counts = {
         answer: int(count)
         for answer, count in connection.execute(select(votes.c.answer, func.count()).group_by(votes.c.answer))

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from sqlalchemy import and_, case, distinct, func, select, union
+import polars as pl
+from sqlalchemy import and_, case, distinct, exists, func, select, union
 
 from ringtrue.service.store import schema
+from ringtrue.service.store.connections import chunks
 from ringtrue.service.store.imports import TAKEN_BACK
 from ringtrue.service.store.label_queries import find_failed_tasks
 from ringtrue.service.store.records import Progress, Project, Queue
 from ringtrue.service.store.tasks import NO_TRAPS, count_traps
 
 if TYPE_CHECKING:
-    from sqlalchemy import ColumnElement, Connection, Row, Select, Subquery
+    from sqlalchemy import Connection
 
 account, assignment, item = schema.account, schema.assignment, schema.item
 judgment, task = schema.judgment, schema.task
 NO_REASON = "no reason given"
+NO_TIMES = (None, None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -89,43 +93,79 @@ class UnsureReason:
 
 def load_progress(connection: Connection, project: int, queue: Queue = "main") -> Progress:
     """How far a queue of a project is."""
-    tally = _item_tally(project, queue).subquery()
-    sums = connection.execute(select(*_tally_sums(tally))).one()
-    judges = connection.execute(
-        select(func.count(distinct(assignment.c.account)))
-        .join(item, item.c.id == assignment.c.item)
-        .where(item.c.project == project, item.c.queue == queue, assignment.c.state == "done")
-    ).scalar_one()
-    return Progress(**_progress_counts(sums), skipped=int(sums.skipped or 0), judges=judges)
+    return load_progress_by_query(connection, project, queue)[0]
 
 
 def load_query_progress(connection: Connection, project: int, queue: Queue = "main") -> list[QueryProgress]:
     """How far each query is, in the order in which they came."""
-    tally = _item_tally(project, queue).subquery()
-    rows = connection.execute(
-        select(schema.query.c.name, schema.query.c.text, *_tally_sums(tally))
-        .join(schema.query, schema.query.c.id == tally.c.query)
-        .group_by(schema.query.c.id, schema.query.c.name, schema.query.c.text)
-        .order_by(schema.query.c.id)
+    return load_progress_by_query(connection, project, queue)[1]
+
+
+def load_progress_by_query(
+    connection: Connection, project: int, queue: Queue = "main"
+) -> tuple[Progress, list[QueryProgress]]:
+    """How far a queue of a project is, and each query in it, in the order in which they came.
+
+    An item counts who has it, so that most is summed over items. Assignments are looked at that are not done: those
+    that are open have an item in hand, and it is not complete before they are done.
+    """
+    query = schema.query
+    of_queue = item.c.project == project, item.c.queue == queue
+    sums = (
+        select(
+            item.c.query,
+            func.count().label("items"),
+            func.sum(item.c.wanted).label("wanted"),
+            func.sum(item.c.given).label("held"),
+            func.count(case((item.c.given >= item.c.wanted, 1))).label("full"),
+        )
+        .where(*of_queue)
+        .group_by(item.c.query)
+        .subquery()
     )
-    return [QueryProgress(query=row.name, text=row.text, **_progress_counts(row)) for row in rows]
+    rows = connection.execute(
+        select(query.c.name, query.c.text, sums).join(query, query.c.id == sums.c.query).order_by(query.c.id)
+    ).all()
+    undone = _count_undone(connection, project, queue)
+    queries = []
+    for row in rows:
+        counts = undone[row.query]
+        queries.append(
+            QueryProgress(
+                query=row.name,
+                text=row.text,
+                items=row.items,
+                wanted=int(row.wanted or 0),
+                done=int(row.held) - counts["open"],
+                open=counts["open"],
+                complete=row.full - counts["full"],
+                unsure=counts["unsure"],
+            )
+        )
+    totals = {
+        name: sum(getattr(row, name) for row in queries)
+        for name in ("items", "wanted", "done", "open", "complete", "unsure")
+    }
+    skipped = sum(counts["skipped"] for counts in undone.values())
+    judges = _count_judges(connection, project, queue) if totals["done"] else 0
+    return Progress(**totals, skipped=skipped, judges=judges), queries
 
 
 def load_judge_progress(connection: Connection, project: Project) -> list[JudgeProgress]:
     """What each judge has done, those with the most answers first."""
-    main = item.c.queue == "main"
+    main = schema.is_given_for(project.id, "main")
     states = {
         name: func.count(case((and_(main, assignment.c.state == name), 1))).label(name)
         for name in ("done", "open", "unsure", "skipped")
     }
-    states["gold"] = func.count(case((and_(item.c.queue == "gold", assignment.c.state == "done"), 1))).label("gold")
+    states["gold"] = func.count(case((and_(task.c.queue == "gold", assignment.c.state == "done"), 1))).label("gold")
     assignments = {
         row.account: row
         for row in connection.execute(
-            select(assignment.c.account, *states.values())
-            .join(item, item.c.id == assignment.c.item)
-            .where(item.c.project == project.id)
-            .group_by(assignment.c.account)
+            select(task.c.account, *states.values())
+            .select_from(schema.given_questions)
+            .where(task.c.project == project.id)
+            .group_by(task.c.account)
         )
     }
     tasks = {
@@ -146,20 +186,20 @@ def load_judge_progress(connection: Connection, project: Project) -> list[JudgeP
     }
     # A task keeps its count when it is closed; to count all of them anew would take seconds in large projects.
     open_traps = count_traps(connection, task.c.account, task.c.project == project.id, task.c.closed.is_(None))
-    seconds, last_seen = _median_seconds(connection, project.id), _last_seen(connection, project.id)
-    failed_accounts = [failed_task.account for failed_task in load_failed_tasks(connection, project)]
+    times = _load_times(connection, project.id)
+    failed_tasks = Counter(failed_task.account for failed_task in load_failed_tasks(connection, project))
     judges = [
         JudgeProgress(
             account=account_id,
             handle=row.handle,
             kind=row.kind,
             **{name: getattr(assignments.get(account_id), name, 0) for name in states},
-            seconds=seconds.get(account_id),
-            last_seen=last_seen.get(account_id),
+            seconds=times.get(account_id, NO_TIMES)[0],
+            last_seen=times.get(account_id, NO_TIMES)[1],
             tasks=row.tasks,
             traps=int(row.traps) + open_traps.get(account_id, NO_TRAPS).seen,
             passed=int(row.passed) + open_traps.get(account_id, NO_TRAPS).passed,
-            failed_tasks=failed_accounts.count(account_id),
+            failed_tasks=failed_tasks[account_id],
         )
         for account_id, row in tasks.items()
     ]
@@ -169,9 +209,7 @@ def load_judge_progress(connection: Connection, project: Project) -> list[JudgeP
 def load_failed_tasks(connection: Connection, project: Project) -> list[FailedTask]:
     """The tasks with too few traps right, the newest first."""
     failed = find_failed_tasks(connection, project)
-    if not failed:
-        return []
-    rows = connection.execute(
+    statement = (
         select(
             task.c.id,
             task.c.account,
@@ -183,7 +221,6 @@ def load_failed_tasks(connection: Connection, project: Project) -> list[FailedTa
         .join(account, account.c.id == task.c.account)
         .join(assignment, assignment.c.task == task.c.id)
         .join(item, item.c.id == assignment.c.item)
-        .where(task.c.project == project.id, task.c.traps > 0)
         .group_by(task.c.id, account.c.handle)
         .order_by(task.c.id.desc())
     )
@@ -194,8 +231,8 @@ def load_failed_tasks(connection: Connection, project: Project) -> list[FailedTa
             passed=failed[row.id].passed,
             **{name: value for name, value in row._mapping.items() if name != "id"},
         )
-        for row in rows
-        if row.id in failed
+        for failed_ids in chunks(sorted(failed, reverse=True))
+        for row in connection.execute(statement.where(task.c.id.in_(failed_ids)))
     ]
 
 
@@ -228,9 +265,9 @@ def load_unsure_reasons(connection: Connection, project: int, *, limit: int = 20
     reason = judgment.c.reason
     rows = connection.execute(
         select(reason, func.count())
-        .join(assignment, and_(assignment.c.id == judgment.c.assignment, assignment.c.version == judgment.c.version))
-        .join(item, item.c.id == assignment.c.item)
-        .where(item.c.project == project, item.c.queue == "main", assignment.c.state == "unsure")
+        .select_from(schema.given_items)
+        .join(judgment, and_(judgment.c.assignment == assignment.c.id, judgment.c.version == assignment.c.version))
+        .where(task.c.project == project, item.c.queue == "main", assignment.c.state == "unsure")
         .group_by(reason)
         .order_by(func.count().desc(), reason)
         .limit(limit)
@@ -250,58 +287,49 @@ def load_worker_ids(connection: Connection, project: int) -> dict[int, str]:
     return {row.account: row.worker for row in rows}
 
 
-def _item_tally(project: int, queue: str) -> Select[Any]:
-    """A row for each item: how many assignments of it are in each state."""
-    states = [
-        func.count(case((assignment.c.state == name, 1))).label(name) for name in ("done", "open", "unsure", "skipped")
-    ]
-    return (
-        select(item.c.id, item.c.query, item.c.wanted, *states)
-        .outerjoin(assignment, assignment.c.item == item.c.id)
-        .where(item.c.project == project, item.c.queue == queue)
-        .group_by(item.c.id, item.c.query, item.c.wanted)
-    )
+def _count_undone(connection: Connection, project: int, queue: str) -> defaultdict[int, Counter[str]]:
+    """How many assignments of each query are open, unsure and skipped; `full` are items that wait for open ones only.
 
-
-def _tally_sums(tally: Subquery) -> list[ColumnElement[Any]]:
-    return [
-        func.count(tally.c.id).label("items"),
-        *(func.sum(tally.c[name]).label(name) for name in ("wanted", "done", "open", "unsure", "skipped")),
-        func.count(case((tally.c.done >= tally.c.wanted, 1))).label("complete"),
-    ]
-
-
-def _progress_counts(row: Row[Any]) -> dict[str, int]:
-    return {name: int(getattr(row, name) or 0) for name in ("items", "wanted", "done", "open", "complete", "unsure")}
-
-
-def _median_seconds(connection: Connection, project: int) -> dict[int, float]:
-    """The median of the seconds that each judge took for an answer that counts."""
-    ranked = (
-        select(
-            assignment.c.account,
-            judgment.c.seconds,
-            func.row_number().over(partition_by=assignment.c.account, order_by=judgment.c.seconds).label("place"),
-            func.count().over(partition_by=assignment.c.account).label("size"),
-        )
-        .join(judgment, and_(judgment.c.assignment == assignment.c.id, judgment.c.version == assignment.c.version))
-        .join(task, task.c.id == assignment.c.task)
-        .where(task.c.project == project, assignment.c.state == "done", judgment.c.seconds.is_not(None))
-        .subquery()
-    )
-    is_middle = (2 * ranked.c.place - ranked.c.size).between(0, 2)
+    It begins with the tasks: items that nobody has had yet, most of a large project, are not looked at.
+    """
     rows = connection.execute(
-        select(ranked.c.account, func.avg(ranked.c.seconds)).where(is_middle).group_by(ranked.c.account)
+        select(item.c.query, item.c.id, assignment.c.state, (item.c.given >= item.c.wanted).label("is_full"))
+        .select_from(schema.given_items)
+        .where(task.c.project == project, item.c.queue == queue)
+        .where(assignment.c.state.in_(("open", "unsure", "skipped")))
     )
-    return {account_id: float(seconds) for account_id, seconds in rows}
+    undone: defaultdict[int, Counter[str]] = defaultdict(Counter)
+    waiting: set[int] = set()
+    for query_id, item_id, state, is_full in rows:
+        undone[query_id][state] += 1
+        if state == "open" and is_full and item_id not in waiting:
+            waiting.add(item_id)
+            undone[query_id]["full"] += 1
+    return undone
 
 
-def _last_seen(connection: Connection, project: int) -> dict[int, float]:
+def _count_judges(connection: Connection, project: int, queue: str) -> int:
+    """How many judges have an answer in a queue that counts."""
+    judges = select(task.c.account).where(task.c.project == project).distinct().subquery()
+    has_answer = (
+        exists()
+        .select_from(schema.given_items)
+        .where(task.c.project == project, task.c.account == judges.c.account)
+        .where(item.c.queue == queue, assignment.c.state == "done")
+    )
+    return int(connection.execute(select(func.count()).select_from(judges).where(has_answer)).scalar_one())
+
+
+def _load_times(connection: Connection, project: int) -> dict[int, tuple[float | None, float]]:
+    """By judge, the median of the seconds that an answer took that counts, and when the last answer came."""
+    counts = and_(assignment.c.state == "done", judgment.c.version == assignment.c.version)
     rows = connection.execute(
-        select(assignment.c.account, func.max(judgment.c.time))
+        select(task.c.account, case((counts, judgment.c.seconds)), judgment.c.time)
+        .select_from(schema.given_questions)
         .join(judgment, judgment.c.assignment == assignment.c.id)
-        .join(task, task.c.id == assignment.c.task)
         .where(task.c.project == project)
-        .group_by(assignment.c.account)
     )
-    return {account_id: float(time) for account_id, time in rows}
+    schema_by_name = {"account": pl.Int64, "seconds": pl.Float64, "time": pl.Float64}
+    frame = pl.DataFrame(list(map(tuple, rows)), schema=schema_by_name, orient="row")
+    times = frame.group_by("account").agg(pl.col("seconds").median(), pl.col("time").max())
+    return {account_id: (seconds, time) for account_id, seconds, time in times.iter_rows()}

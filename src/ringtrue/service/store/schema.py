@@ -32,8 +32,10 @@ from sqlalchemy import (
     Table,
     Text,
     UniqueConstraint,
+    and_,
     func,
     inspect,
+    select,
     text,
 )
 from sqlalchemy.schema import CreateIndex, CreateTable
@@ -41,7 +43,7 @@ from sqlalchemy.schema import CreateIndex, CreateTable
 from ringtrue.errors import StoreError
 
 if TYPE_CHECKING:
-    from sqlalchemy import Connection
+    from sqlalchemy import ColumnElement, Connection
     from sqlalchemy.schema import SchemaItem
 
 
@@ -65,6 +67,7 @@ ALTER TABLE invitation ADD COLUMN id_required BOOLEAN NOT NULL DEFAULT FALSE;
 ALTER TABLE invitation ADD COLUMN one_account BOOLEAN NOT NULL DEFAULT FALSE;
 ALTER TABLE visit ADD COLUMN browser TEXT;
 CREATE INDEX visit_account ON visit (account);
+CREATE INDEX task_project ON task (project, account);
 CREATE TABLE completion (
   id {key}, invitation BIGINT NOT NULL REFERENCES invitation(id) ON DELETE CASCADE,
   account BIGINT NOT NULL REFERENCES account(id) ON DELETE CASCADE, kind TEXT NOT NULL, code TEXT NOT NULL,
@@ -329,6 +332,10 @@ named_items = (
     .outerjoin(other, other.c.id == item.c.other)
 )
 
+# What judges were given, beginning with the tasks of a project: items that nobody has had are not looked at.
+given_questions = task.join(assignment, assignment.c.task == task.c.id)
+given_items = given_questions.join(item, item.c.id == assignment.c.item)
+
 INDEXES = (
     _index("member_account", member.c.account),
     _index(
@@ -344,6 +351,7 @@ INDEXES = (
     _index("item_doc", item.c.doc),
     _index("item_other", item.c.other, where="other IS NOT NULL"),
     _index("task_open", task.c.project, task.c.account, task.c.queue, where="closed IS NULL", unique=True),
+    _index("task_project", task.c.project, task.c.account),
     _index("task_lease", task.c.project, task.c.leased, where="closed IS NULL"),
     _index("assignment_once", assignment.c.item, assignment.c.account, where="state <> 'expired'", unique=True),
     _index("assignment_place", assignment.c.task, assignment.c.place, unique=True),
@@ -353,6 +361,12 @@ INDEXES = (
     _index("visit_account", visit.c.account),
     _index("attempt_what", attempt.c.what, attempt.c.time),
 )
+
+
+def is_given_for(project: int, queue: str) -> ColumnElement[bool]:
+    """Whether an assignment is for the queue of its task and no trap; traps are few, and its item is not looked up."""
+    traps = select(item.c.id).where(item.c.project == project, item.c.queue == "trap")
+    return and_(task.c.queue == queue, assignment.c.item.not_in(traps))
 
 
 def read_schema_version(connection: Connection) -> int:

@@ -10,7 +10,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from sqlalchemy import text
+from sqlalchemy import bindparam, text
 
 from ringtrue.service.store.connections import with_row_locks
 from ringtrue.service.store.records import Project
@@ -27,17 +27,18 @@ NOT_SEEN = """
   AND NOT EXISTS (
     SELECT 1 FROM item s JOIN assignment b ON b.item = s.id
     WHERE s.project = i.project AND s.queue = :twin AND s.query = i.query AND s.doc = i.doc
-      AND COALESCE(s.other, 0) = COALESCE(i.other, 0) AND b.account = :account AND b.state <> 'expired')
-ORDER BY i.position"""
+      AND COALESCE(s.other, 0) = COALESCE(i.other, 0) AND b.account = :account AND b.state <> 'expired')"""
+IN_ORDER = "ORDER BY i.position LIMIT :number"
 ITEMS_WITH_ROOM = f"{SELECT_ITEMS} AND i.queue = :queue AND i.given < i.wanted"
 SKIP_LOCKED = "FOR UPDATE OF i SKIP LOCKED"
-TAKE_FREE_ITEMS = with_row_locks(f"{ITEMS_WITH_ROOM} {NOT_SEEN} LIMIT :number", SKIP_LOCKED)
+TAKE_FREE_ITEMS = with_row_locks(f"{ITEMS_WITH_ROOM} {NOT_SEEN} {IN_ORDER}", SKIP_LOCKED)
 # Nothing is left only where nothing is left when those who are taking items just now are done.
-WAIT_FOR_ITEMS = with_row_locks(f"{ITEMS_WITH_ROOM} {NOT_SEEN} LIMIT :number", "FOR UPDATE OF i")
-TAKE_ITEMS_OF_QUERY = with_row_locks(f"{ITEMS_WITH_ROOM} AND i.query = :query {NOT_SEEN} LIMIT :number", SKIP_LOCKED)
+WAIT_FOR_ITEMS = with_row_locks(f"{ITEMS_WITH_ROOM} {NOT_SEEN} {IN_ORDER}", "FOR UPDATE OF i")
+TAKE_ITEMS_OF_QUERY = with_row_locks(f"{ITEMS_WITH_ROOM} AND i.query = :query {NOT_SEEN} {IN_ORDER}", SKIP_LOCKED)
 TRAPS = f"{SELECT_ITEMS} AND i.queue = 'trap'"
-TRAPS_OF_QUERY = text(f"{TRAPS} AND i.query = :query {NOT_SEEN}")
-TRAPS_FROM = text(f"{TRAPS} AND i.position >= :start {NOT_SEEN} LIMIT :number")
+# In no order: to have them in that of their positions, SQLite would go through all traps of the project.
+TRAPS_OF_QUERIES = text(f"{TRAPS} AND i.query IN :queries {NOT_SEEN}").bindparams(bindparam("queries", expanding=True))
+TRAPS_FROM = text(f"{TRAPS} AND i.position >= :start {NOT_SEEN} {IN_ORDER}")
 # Two subqueries, as an index answers each of them at once.
 FIRST_AND_LAST_TRAP = text("""
 SELECT (SELECT MIN(position) FROM item WHERE project = :project AND queue = 'trap'),
@@ -104,8 +105,8 @@ def _draw_trap_candidates(
     first, last = connection.execute(FIRST_AND_LAST_TRAP, parameters).one()
     if first is None:
         return []
-    queries = dict.fromkeys(item.query for item in items)
-    traps = [trap for query in queries for trap in _load_items(connection, TRAPS_OF_QUERY, parameters, query=query)]
+    queries = sorted({item.query for item in items})
+    traps = sorted(_load_items(connection, TRAPS_OF_QUERIES, parameters, queries=queries))
     enough = TRAP_CANDIDATES_PER_TRAP * project.settings.traps
     for start in (rng.uniform(first, last), first):
         if len(traps) < enough:

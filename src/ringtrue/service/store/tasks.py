@@ -119,14 +119,13 @@ class TrapCount(NamedTuple):
 NO_TRAPS = TrapCount(0, 0)
 
 
-def is_met_trap() -> ColumnElement[bool]:
-    """Whether a judgment says that its judge met a trap: the last word on it is an answer, can't tell or skip.
+def is_last_word() -> ColumnElement[bool]:
+    """Whether a judgment is the last word on its question: an answer, can't tell or skip. A trap is met by one.
 
-    What became of the task makes no difference: open, handed in, expired or set aside. A trap that was never answered,
-    or whose answer was undone, was not met.
+    What became of the task makes no difference: open, handed in, expired or set aside. A question that was never
+    answered, or whose answer was undone, has none.
     """
-    is_last_word = judgments.c.version == assignments.c.version
-    return and_(items.c.queue == "trap", is_last_word, judgments.c.kind.in_(("answer", "unsure", "skip")))
+    return and_(judgments.c.version == assignments.c.version, judgments.c.kind.in_(("answer", "unsure", "skip")))
 
 
 def count_traps(
@@ -145,7 +144,7 @@ def count_traps(
         .join(items, items.c.id == assignments.c.item)
         .join(tasks, tasks.c.id == assignments.c.task)
         .join(judgments, judgments.c.assignment == assignments.c.id)
-        .where(is_met_trap(), *conditions)
+        .where(items.c.queue == "trap", is_last_word(), *conditions)
         .group_by(by)
     )
     return {key: TrapCount(seen, passed) for key, seen, passed in rows}

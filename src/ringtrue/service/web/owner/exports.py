@@ -20,7 +20,7 @@ from ringtrue.service.collect.export import (
 from ringtrue.service.collect.import_labels import import_labels, revert_import
 from ringtrue.service.collect.uploads import read_upload_file
 from ringtrue.service.store.adjudication import count_ties
-from ringtrue.service.store.progress import load_judge_progress, load_progress
+from ringtrue.service.store.progress import load_judge_progress
 from ringtrue.service.web.auth.dependencies import ProjectOwner, ProjectOwnerUpload, RequestContext, Viewer
 from ringtrue.service.web.downloads import make_in_temp_folder, send_temp_file
 from ringtrue.service.web.owner.page_layout import (
@@ -63,8 +63,8 @@ async def _render_exports_page(
         judges = load_judge_progress(connection, project)
         ties = count_ties(connection, project)
         return {
-            "done": load_progress(connection, project.id).done,
-            "gold": load_progress(connection, project.id, "gold").done,
+            "done": sum(judge.done for judge in judges),
+            "gold": sum(judge.gold for judge in judges),
             "judges": [judge.handle for judge in judges if judge.done or judge.gold],
             "ties": as_sentence(format_ties_note(project, ties)) if ties else "",
         }

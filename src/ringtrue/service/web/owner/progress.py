@@ -28,7 +28,7 @@ from ringtrue.service.store.progress import (
     load_failed_tasks,
     load_judge_progress,
     load_progress,
-    load_query_progress,
+    load_progress_by_query,
     load_unsure_reasons,
 )
 from ringtrue.service.web.auth.dependencies import Member, ProjectOwner, Viewer
@@ -126,10 +126,11 @@ async def progress_page(request: Request, context: Member) -> Response:
         open_invitations = [
             invitation for invitation in load_invitations(connection, project.id) if invitation.is_open(context.now)
         ]
+        main, queries = load_progress_by_query(connection, project.id)
         return Overview(
-            main=load_progress(connection, project.id),
+            main=main,
             gold=load_progress(connection, project.id, "gold"),
-            queries=load_query_progress(connection, project.id),
+            queries=queries,
             judges=load_judge_progress(connection, project),
             reasons=load_unsure_reasons(connection, project.id),
             at_work=count_active_judges(connection, project.id, context.now),
