@@ -111,19 +111,44 @@ def _statements(project: int, items: int, blocks: int, owner: int, judge: int, n
 def _item_statements(project: int, items: int, queries: int, judged: int) -> Iterator[str]:
     place = f"i * {STEP} % {items}"
     yield _insert(
-        "item", items, project=project, id="i + 1", queue="'main'", query=f"i / {DOCUMENTS_PER_QUERY} + 1", doc="i + 1",
-        asked=WANTED, wanted=WANTED, given=f"CASE WHEN {place} < {judged} THEN {WANTED} ELSE 0 END", position=place,
-    )  # fmt: skip
+        "item",
+        items,
+        project=project,
+        id="i + 1",
+        queue="'main'",
+        query=f"i / {DOCUMENTS_PER_QUERY} + 1",
+        doc="i + 1",
+        asked=WANTED,
+        wanted=WANTED,
+        given=f"CASE WHEN {place} < {judged} THEN {WANTED} ELSE 0 END",
+        position=place,
+    )
     trap = f"{items} + i + 1"
     yield _insert(
-        "item", queries, project=project, id=trap, queue="'trap'", query="i + 1", doc=trap, given=0,
-        position=f"{items} + i * {STEP} % {queries}", expected="'2'",
-    )  # fmt: skip
+        "item",
+        queries,
+        project=project,
+        id=trap,
+        queue="'trap'",
+        query="i + 1",
+        doc=trap,
+        given=0,
+        position=f"{items} + i * {STEP} % {queries}",
+        expected="'2'",
+    )
     yield _insert(
-        "item", items // ITEMS_PER_GOLD, project=project, id=f"{items + queries} + i + 1", queue="'gold'",
-        query=f"i * {ITEMS_PER_GOLD} / {DOCUMENTS_PER_QUERY} + 1", doc=f"i * {ITEMS_PER_GOLD} + 1", asked=1, wanted=1,
-        given=0, position=f"{items + queries} + i",
-    )  # fmt: skip
+        "item",
+        items // ITEMS_PER_GOLD,
+        project=project,
+        id=f"{items + queries} + i + 1",
+        queue="'gold'",
+        query=f"i * {ITEMS_PER_GOLD} / {DOCUMENTS_PER_QUERY} + 1",
+        doc=f"i * {ITEMS_PER_GOLD} + 1",
+        asked=1,
+        wanted=1,
+        given=0,
+        position=f"{items + queries} + i",
+    )
 
 
 def _answer_statements(items: int, queries: int, tasks: int, judged: int, judge: int) -> Iterator[str]:
@@ -132,17 +157,29 @@ def _answer_statements(items: int, queries: int, tasks: int, judged: int, judge:
     item = f"({task} / {WANTED} * {TASK_ITEMS} + {at}) * {at_place} % {items} + 1"
     trap = f"{items} + 1 + ({task} / {JUDGES} * {TASK_TRAPS} + {task} % {JUDGES} * 7 + {at} - {TASK_ITEMS}) % {queries}"
     yield _insert(
-        "assignment", tasks * TASK_SIZE, task=f"{task} + 1",
-        item=f"CASE WHEN {at} < {TASK_ITEMS} THEN {item} ELSE {trap} END", account=f"{judge} + {task} % {JUDGES}",
-        place=f"{at} + 1", flipped="FALSE", state="'done'", version=1,
-    )  # fmt: skip
+        "assignment",
+        tasks * TASK_SIZE,
+        task=f"{task} + 1",
+        item=f"CASE WHEN {at} < {TASK_ITEMS} THEN {item} ELSE {trap} END",
+        account=f"{judge} + {task} % {JUDGES}",
+        place=f"{at} + 1",
+        flipped="FALSE",
+        state="'done'",
+        version=1,
+    )
     place = f"i * {ITEMS_PER_UNSURE}"
     fourth = f"({place} / {TASK_ITEMS} * {WANTED} + {WANTED}) % {JUDGES}"  # a judge who has none of the item's tasks
     yield _insert(
-        "assignment", judged // ITEMS_PER_UNSURE + 1, task=f"{tasks} + {fourth} + 1",
-        item=f"{place} * {at_place} % {items} + 1", account=f"{judge} + {fourth}", place="i + 1", flipped="FALSE",
-        state="'unsure'", version=1,
-    )  # fmt: skip
+        "assignment",
+        judged // ITEMS_PER_UNSURE + 1,
+        task=f"{tasks} + {fourth} + 1",
+        item=f"{place} * {at_place} % {items} + 1",
+        account=f"{judge} + {fourth}",
+        place="i + 1",
+        flipped="FALSE",
+        state="'unsure'",
+        version=1,
+    )
     # Seven answers of ten are the item's own label, the others any; some tasks have three traps wrong.
     label = "CASE WHEN a.id * 7919 % 10 < 7 THEN a.item % 3 ELSE a.id * 31 % 3 END"
     known = f"CASE WHEN (a.task - 1) % {TASKS_PER_FAILURE} = 0 AND a.place > {TASK_ITEMS + 2} THEN 0 ELSE 2 END"

@@ -121,8 +121,10 @@ def promise_of_serving(name: str, load: Load) -> Promise | None:
     if name == "ratio":
         return Promise(f"the goal is {LEAST_RATIO_SERVING:g}", load.ratio >= LEAST_RATIO_SERVING)
     faults = {
-        "errors": len(load.errors), "items over their cap": load.over_cap, "items that miscount judges": load.miscounted
-    }  # fmt: skip
+        "errors": len(load.errors),
+        "items over their cap": load.over_cap,
+        "items that miscount judges": load.miscounted,
+    }
     return Promise("none", not faults[name]) if name in faults else None
 
 
