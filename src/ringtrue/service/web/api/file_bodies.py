@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from ringtrue.service.web.context import ServerContext
 
-JSON_LIMIT = 20_000_000  # bytes: while JSON is parsed, nothing else runs
+JSON_LIMIT = 5_000_000  # bytes: while JSON is parsed, nothing else runs
 INTEGER_ADAPTER: TypeAdapter[int] = TypeAdapter(Annotated[int, Field(strict=False)])
 RequestT = TypeVar("RequestT", bound=RequestModel)
 

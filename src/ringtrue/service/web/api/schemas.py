@@ -13,6 +13,7 @@ from pydantic import (
     Field,
     StringConstraints,
     create_model,
+    model_validator,
 )
 
 from ringtrue.errors import UsageError
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 NO_NUL_PATTERN = r"^[^\x00]*$"  # PostgreSQL keeps no such character
 PREFERENCE_ANSWERS = ("left", "right", "tie", "both_good", "both_bad")
 MAX_FILES = 50  # files at once
+MAX_NAMES = 100  # names in one object; none has as many fields
 # Numbers of the store that are moments, not durations.
 TIME_FIELDS = frozenset(
     ("created", "closed", "deadline", "erased", "expires", "last_seen", "leased", "opened", "revoked", "time")
@@ -64,6 +66,14 @@ class RequestModel(BaseModel):
     """What is sent to us: nothing unknown, and every value of its own type."""
 
     model_config = ConfigDict(extra="forbid", strict=True, allow_inf_nan=False)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _refuse_many_names(cls, submitted: Any) -> Any:
+        """One error for thousands of unknown names, which would take seconds and much memory to tell one by one."""
+        if isinstance(submitted, dict) and len(submitted) > MAX_NAMES:
+            raise ValueError(f"expected at most {MAX_NAMES} names in one object, found {len(submitted):,}")
+        return submitted
 
 
 class ResponseModel(BaseModel):
