@@ -87,10 +87,9 @@ def _attribute(field_: str, name: str) -> str:
 
 
 @pytest.fixture(autouse=True)
-def temporary(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def temporary(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder of temporary files for each test, in which forms keep what was chosen."""
-    folder = tmp_path / "temporary"
-    folder.mkdir()
+    folder = tmp_path_factory.mktemp("temporary")
     monkeypatch.setattr(tempfile, "tempdir", str(folder))
     return folder
 

@@ -80,7 +80,7 @@ def test_a_line_tells_route_status_time_and_account_and_nothing_secret(
         ("GET", "/p/{project}", 200, owner.account),
         ("GET", "/welcome/{secret}", 404, None),
         ("GET", "unmatched", 404, None),
-        ("GET", "/api/v1/projects/{project}", 401, None),
+        ("GET", "/api/v1/{path}", 401, None),
         ("GET", "/api/v1/{path}", 404, None),
         ("GET", "/static/{path}", 404, None),
     ]
