@@ -325,8 +325,8 @@ def _make_project_response(project: Project, caller: Caller) -> dict[str, Any]:
     settings = asdict(project.settings)
     if not caller.person.may("viewer", project.id) or caller.scopes <= {"judge"}:
         settings |= dict.fromkeys(TRAP_SETTINGS)
-    told = {field.name: getattr(project, field.name) for field in fields(project)}
-    return told | {"settings": settings, "roles": sorted(roles)}
+    project_fields = {field.name: getattr(project, field.name) for field in fields(project)}
+    return project_fields | {"settings": settings, "roles": sorted(roles)}
 
 
 def _make_project_files_response(created: ProjectSetup, caller: Caller) -> dict[str, Any]:
