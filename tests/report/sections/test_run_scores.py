@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 
+import polars as pl
 import pytest
 
 from report.small_inputs import by_hand, noisy, simulated
@@ -37,6 +38,25 @@ def test_with_gold_raw_and_corrected_stand_side_by_side_and_the_winner_changes()
         assert corrected == material.correction.corrected[run][material.measure]
     assert "the raw labels call keyword" in section.answer
     assert "corrected, it is neural" in section.answer
+
+
+def test_bounds_of_lost_labels_are_a_column_and_one_sentence_for_each_measure() -> None:
+    whole = simulated("documents")
+    assert whole.gold is not None
+    lost = pl.when(pl.int_range(pl.len()) % 40 == 7).then(-1).otherwise("label").alias("label")
+    material = replace(whole, gold=Judgments.of(whole.gold.frame.with_columns(lost)))
+    assert material.correction is not None
+    bounds = {run: row["P(rel=2)@10"] for run, row in material.correction.bounds.items()}
+    assert len(bounds) == 3
+    section = run_scores.section(material)
+    assert section is not None
+    figure = section.figures[0]
+    assert figure.table.columns == ["run", "P(rel=2)@10 raw", "P(rel=2)@10 corrected", "P(rel=2)@10 bounds"]
+    assert {row[0]: row[3] for row in figure.table.rows} == {run: str(row) for run, row in bounds.items()}
+    first = figure.table.rows[0][0]
+    (told,) = [note for note in figure.notes if "at worst and at best" in note]
+    assert told.startswith(f"P(rel=2)@10 of {first} is {bounds[first]} with lost labels")
+    assert told.endswith("; the table has the bounds of 2 other runs")
 
 
 def test_how_many_raw_values_lie_outside_is_counted() -> None:

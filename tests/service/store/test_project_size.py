@@ -59,7 +59,7 @@ OWNERS_WORK: dict[str, Work] = {
     "disagreements": lambda c, project, _: (count_disagreements(c, project), load_disagreements(c, project, limit=5)),
     "ties": lambda c, project, _: count_ties(c, project),
     "verdicts": lambda c, project, _: load_verdicts(c, project),
-    "labels": lambda c, project, _: load_judgments(c, project, traps=True),
+    "labels": lambda c, project, _: load_judgments(c, project, traps="labels"),
     "answers": lambda c, project, _: load_answers_after(c, project, limit=100),
     "first visit": lambda c, project, account: has_had_task(c, project.id, account),
 }
@@ -189,7 +189,7 @@ def test_a_large_project_is_what_the_service_itself_would_have_made(tmp_path: Pa
         progress, queries = load_progress_by_query(connection, project.id)
         judges = load_judge_progress(connection, project)
         failed = load_failed_tasks(connection, project)
-        labels = load_judgments(connection, project, traps=True)
+        labels = load_judgments(connection, project, traps="labels")
     assert (progress.items, progress.wanted, progress.done, progress.complete, len(queries)) == (900, 2_700, 90, 30, 9)
     assert sum(judge.done for judge in judges) == 90
     assert labels.height == 6 * TASK_SIZE

@@ -94,7 +94,8 @@ def test_requests_answers_tasks_and_the_database_are_counted_and_nobody_is_named
     assert (samples["ringtrue_answers_total"], samples["ringtrue_open_tasks"]) == (1, 1)
     assert samples["ringtrue_database_writable"] == 1
     assert samples["ringtrue_disk_free_bytes"] > 0
-    assert {"ringtrue_writer_queue_length", 'ringtrue_pool_queue_length{pool="readers"}'} <= samples.keys()
+    pools = {f'ringtrue_pool_queue_length{{pool="{name}"}}' for name in ("readers", "heavy", "passwords")}
+    assert {"ringtrue_writer_queue_length", *pools} <= samples.keys()
     assert not re.search("news|Jan|jan|s3cret", text)
 
 

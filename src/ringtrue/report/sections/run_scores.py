@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from statistics import median
+from typing import TYPE_CHECKING
 
 import polars as pl
 
@@ -26,6 +27,9 @@ from ringtrue.report.model import MAX_CHART_ROWS, Forest, Section, SectionOutlin
 from ringtrue.report.sections.number_phrases import format_number, join_names, pick_form
 from ringtrue.stats.results import Estimate, collect_footnotes, describe_intervals, format_estimates
 from ringtrue.tables import Judgments
+
+if TYPE_CHECKING:
+    from ringtrue.gold.correction.results import Bounds
 
 OUTLINE = SectionOutline(
     name="levels",
@@ -66,12 +70,30 @@ def _value_notes(inputs: ReportInputs, raw: Means) -> list[str]:
     if inputs.correction is None:
         return collect_footnotes(raw)
     failed = [check.text for check in inputs.correction.checks if not check.passed]
-    bounds = [
-        f"{measure} of {run} is {bounds} with lost labels and documents out of the sample's reach at worst and at best"
-        for run, row in inputs.correction.bounds.items()
-        for measure, bounds in row.items()
-    ]
-    return [*bounds, *correction_footnotes(inputs.correction), *failed]
+    return [*_bounds_notes(inputs), *correction_footnotes(inputs.correction), *failed]
+
+
+def _bounds_notes(inputs: ReportInputs) -> list[str]:
+    """The bounds of the best run that has some, one sentence for each measure; those of others are in the table."""
+    notes = []
+    for measure in map(str, inputs.measures):
+        bounds = _bounds_by_run(inputs, measure)
+        if not bounds:
+            continue
+        first = next(run for run in order_runs(inputs) if run in bounds)
+        note = (
+            f"{measure} of {first} is {bounds[first]} with lost labels and documents out of the sample's reach at "
+            f"worst and at best"
+        )
+        others = len(bounds) - 1
+        notes.append(f"{note}; the table has the bounds of {format_count(others, 'other run')}" if others else note)
+    return notes
+
+
+def _bounds_by_run(inputs: ReportInputs, measure: str) -> dict[str, Bounds]:
+    if inputs.correction is None:
+        return {}
+    return {run: row[measure] for run, row in inputs.correction.bounds.items() if measure in row}
 
 
 def _true_means(inputs: ReportInputs) -> tuple[Means | None, list[str]]:
@@ -150,12 +172,14 @@ def _lies_outside(interval: Estimate, estimate: Estimate) -> bool:
 
 
 def _score_table(kinds: Mapping[str, Means], names: tuple[str, ...], inputs: ReportInputs) -> Grid:
-    columns = {
-        f"{measure} {kind}" if len(kinds) > 1 else str(measure): [means[run][str(measure)] for run in names]
-        for measure in inputs.measures
-        for kind, means in kinds.items()
-    }
-    cells = [format_estimates(column) for column in columns.values()]
+    columns, cells = [], []
+    for measure in map(str, inputs.measures):
+        for kind, means in kinds.items():
+            columns.append(f"{measure} {kind}" if len(kinds) > 1 else measure)
+            cells.append(format_estimates([means[run][measure] for run in names]))
+        if bounds := _bounds_by_run(inputs, measure):
+            columns.append(f"{measure} bounds")
+            cells.append([str(bounds.get(run, "–")) for run in names])
     means = kinds["corrected" if "corrected" in kinds else "raw"]
     by_value = names == sort_runs_by_mean({run: means[run] for run in names}, inputs.measure)
     sorted_so = "" if by_value else "; the best first by their differences from each other"

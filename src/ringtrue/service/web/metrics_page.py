@@ -69,8 +69,9 @@ def collect_numbers(server: ServerContext) -> ProcessNumbers:
         "ringtrue_writer_queue_length": server.store.waiting_writes,
         "ringtrue_deferred_writes": len(server.store.deferred),
     }
-    for name, pool in _find_pools(server):
-        gauges[f"ringtrue_pool_queue_length/{name}"] = pool._work_queue.qsize()
+    gauges["ringtrue_pool_queue_length/readers"] = server.readers._work_queue.qsize()
+    for name, pool in server.pools.by_name().items():
+        gauges[f"ringtrue_pool_queue_length/{name}"] = pool.waiting
     counters = {"ringtrue_database_unavailable_total": server.store.unavailable}
     return ProcessNumbers(requests=server.metrics, counters=counters, gauges=gauges)
 
@@ -108,12 +109,6 @@ def _count_rows(connection: Connection) -> dict[str, float | None]:
     last = connection.execute(select(func.max(schema.judgment.c.id))).scalar()
     tasks = select(func.count()).select_from(schema.task).where(schema.task.c.closed.is_(None))
     return {"ringtrue_answers_total": last or 0, "ringtrue_open_tasks": connection.execute(tasks).scalar_one()}
-
-
-def _find_pools(server: ServerContext) -> Iterator[tuple[str, ThreadPoolExecutor]]:
-    for field in fields(server):
-        if isinstance(pool := getattr(server, field.name), ThreadPoolExecutor):
-            yield field.name, pool
 
 
 def _shared_folder() -> Path | None:

@@ -11,7 +11,7 @@ import threading
 from collections import Counter
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import partial
 from typing import Any, TypeVar
 
@@ -39,7 +39,7 @@ class WorkPool:
 
     def __init__(self, name: str, *, threads: int, waiting: int, per_account: int | None = None) -> None:
         self._executor = ThreadPoolExecutor(threads, f"ringtrue-{name}")
-        self._capacity, self._per_account = threads + waiting, per_account
+        self._threads, self._capacity, self._per_account = threads, threads + waiting, per_account
         self._lock = threading.Lock()  # work ends in its own thread
         self.in_hand = 0
         self._by_account: Counter[int] = Counter()
@@ -66,6 +66,11 @@ class WorkPool:
                 self._shared[share] = future
         future.add_done_callback(lambda _: self._release(account, share))
         return future
+
+    @property
+    def waiting(self) -> int:
+        """How many pieces of work wait for a thread."""
+        return max(0, self.in_hand - self._threads)
 
     def shutdown(self) -> None:
         """Begin nothing more; what runs is finished."""
@@ -106,7 +111,11 @@ class WorkPools:
         default_factory=partial(WorkPool, "passwords", threads=PASSWORD_THREADS, waiting=PASSWORDS_WAITING)
     )
 
+    def by_name(self) -> dict[str, WorkPool]:
+        """Each pool by what it is for."""
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
     def shutdown(self) -> None:
         """Begin nothing more in any of them."""
-        for pool in (self.overview, self.heavy, self.pairs, self.passwords):
+        for pool in self.by_name().values():
             pool.shutdown()
