@@ -13,8 +13,9 @@ from ringtrue.errors import StoreError
 from ringtrue.service.store import Store
 from ringtrue.service.store.completion import settle_completion
 from ringtrue.service.store.invitations import accept_invitation, invite, load_invitations
+from ringtrue.service.store.migration import BYTES, KEY, STEPS, migrate, read_schema_version
 from ringtrue.service.store.projects import get_project_by_name
-from ringtrue.service.store.schema import BYTES, KEY, STEPS, metadata, migrate, read_schema_version
+from ringtrue.service.store.schema import metadata
 
 pytestmark = pytest.mark.contract
 TOGETHER = 6

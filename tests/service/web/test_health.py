@@ -18,7 +18,7 @@ from fastapi import FastAPI
 from real_parts import fill_disk
 from ringtrue.errors import ReadOnlyError
 from ringtrue.service.store import Store
-from ringtrue.service.store.schema import STEPS
+from ringtrue.service.store.migration import STEPS
 from ringtrue.service.web import disk_space
 from ringtrue.service.web.disk_space import DiskSpace
 from ringtrue.service.web.health import check_health

@@ -12,7 +12,7 @@ import pytest
 
 from real_parts import fill_disk
 from ringtrue.service.store import Store
-from ringtrue.service.store.schema import STEPS
+from ringtrue.service.store.migration import STEPS
 from ringtrue.service.web import preflight
 from ringtrue.service.web.disk_space import DiskSpace
 from ringtrue.service.web.preflight import Check, Target, check_server

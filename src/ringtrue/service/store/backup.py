@@ -22,7 +22,7 @@ from ringtrue.errors import FileError, FormatError, StoreError
 from ringtrue.formatting.phrases import format_count
 from ringtrue.service.store import schema
 from ringtrue.service.store.audit_log import record_action
-from ringtrue.service.store.schema import read_schema_version
+from ringtrue.service.store.migration import read_schema_version
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Table

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from ringtrue.errors import ReadOnlyError, RingtrueError, UnavailableError
 from ringtrue.service.store.connections import Engines, create_engines, translate_db_errors, translate_opening_errors
 from ringtrue.service.store.deferred_writes import DeferredWrites
-from ringtrue.service.store.migration_copy import migrate_with_copy
+from ringtrue.service.store.migration import migrate_with_copy
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection

@@ -18,7 +18,7 @@ from fastapi.responses import JSONResponse
 from ringtrue.errors import ReadOnlyError, RingtrueError, UnavailableError
 from ringtrue.service.store import schema
 from ringtrue.service.store.connections import dialect_insert
-from ringtrue.service.store.schema import read_schema_version
+from ringtrue.service.store.migration import read_schema_version
 from ringtrue.service.web.auth.dependencies import public
 from ringtrue.service.web.context import get_server_context
 from ringtrue.service.web.disk_space import measure_database_disk

@@ -5,9 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import fields
 from pathlib import Path
 from shutil import rmtree
 from tempfile import TemporaryDirectory, gettempdir

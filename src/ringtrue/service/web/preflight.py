@@ -14,7 +14,7 @@ from sqlalchemy import Connection, Engine, text
 from ringtrue.errors import RingtrueError, StoreError
 from ringtrue.formatting.phrases import format_count
 from ringtrue.service.store.connections import create_engines, translate_opening_errors
-from ringtrue.service.store.schema import STEPS, read_schema_version
+from ringtrue.service.store.migration import STEPS, read_schema_version
 from ringtrue.service.web.app import normalise_base_url, open_listener
 from ringtrue.service.web.disk_space import FULL_BYTES, list_temp_parents, measure_disk
 from ringtrue.service.web.origins import is_loopback

@@ -12,9 +12,8 @@ from sqlalchemy import text
 
 from real_parts import fill_disk
 from ringtrue.errors import StoreError
-from ringtrue.service.store import Store, migration_copy
-from ringtrue.service.store.migration_copy import migrate_with_copy
-from ringtrue.service.store.schema import STEPS
+from ringtrue.service.store import Store, migration
+from ringtrue.service.store.migration import STEPS, migrate_with_copy
 from service.small_projects import judge, rows
 
 NEXT = len(STEPS) + 1
@@ -78,7 +77,7 @@ def test_a_migration_that_fails_midway_leaves_the_old_database_whole(sqlite_path
 
 
 def test_without_room_for_a_copy_nothing_is_migrated(sqlite_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(migration_copy, "SPARE_BYTES", 10**18)
+    monkeypatch.setattr(migration, "SPARE_BYTES", 10**18)
     with Store.open(str(sqlite_path)) as store:
         with (
             pytest.raises(StoreError, match=r"no room for a copy.* make room.* Nothing was changed"),
@@ -93,7 +92,7 @@ def test_a_disk_that_gets_full_while_copying_leaves_no_half_copy(
 ) -> None:
     path = small_disk / "ringtrue.db"
     path.write_bytes(migrated_file.read_bytes())
-    monkeypatch.setattr(migration_copy, "SPARE_BYTES", -(10**9))
+    monkeypatch.setattr(migration, "SPARE_BYTES", -(10**9))
     with Store.open(str(path)) as store:
         judge(store, "ann")
         fill_disk(small_disk)
