@@ -20,8 +20,8 @@ MAX_EMPTY_CELLS = 50_000_000  # of JSON lines, each with names of its own
 KNOWN_COLUMNS = {name for names in COLUMN_ALIASES.values() for name in names}
 ID_COLUMNS = {name for ours in ("query", "doc", "left", "right", "judge") for name in COLUMN_ALIASES[ours]}
 GUARD = "'"
-# What a spreadsheet takes for the beginning of a formula, also behind guards that stand there already.
-FORMULA_START = r"^'*[=+\-@\t\r\n＝＋－＠]"
+FORMULA_MARK = r"[=+\-@\t\r\n＝＋－＠]"  # what a spreadsheet takes for the beginning of a formula
+FORMULA_START, GUARDED_START = f"^'*{FORMULA_MARK}", f"^'+{FORMULA_MARK}"
 
 
 def read_table(
@@ -105,18 +105,37 @@ def guard_formulas(frame: pl.DataFrame) -> pl.DataFrame:
     )
 
 
+def escape_guards(frame: pl.DataFrame) -> pl.DataFrame:
+    """The table for a CSV or TSV file that programs read: only an id that looks guarded gets one more apostrophe.
+
+    Reading takes it off again, so that every id comes back as it is.
+
+    Examples:
+        >>> escape_guards(pl.DataFrame({"doc": ["=1+1", "d1", "'-5"]})).to_dict(as_series=False)
+        {'doc': ['=1+1', 'd1', "''-5"]}
+    """
+    return frame.with_columns(
+        pl.when(text.str.contains(GUARDED_START)).then(pl.lit(GUARD) + text).otherwise(text).name.keep()
+        for text in _guarded_ids(frame)
+    )
+
+
+def _guarded_ids(frame: pl.DataFrame) -> list[pl.Expr]:
+    """The columns of ids in which an apostrophe comes first somewhere."""
+    names = [name for name in frame.columns if name.strip().lower() in ID_COLUMNS and frame[name].dtype == pl.String]
+    return [pl.col(name) for name in names if frame[name].str.starts_with(GUARD).any()]
+
+
 def strip_guards(frame: pl.DataFrame) -> pl.DataFrame:
-    """A table as it was before `guard_formulas`, as far as ids are concerned.
+    """A table as it was before `guard_formulas` or `escape_guards`, as far as ids are concerned.
 
     Examples:
         >>> strip_guards(pl.DataFrame({"doc": ["'=1+1", "'tis"], "note": ["'=1", ""]})).to_dict(as_series=False)
         {'doc': ['=1+1', "'tis"], 'note': ["'=1", '']}
     """
-    names = [name for name in frame.columns if name.strip().lower() in ID_COLUMNS and frame[name].dtype == pl.String]
-    guarded = [pl.col(name) for name in names if frame[name].str.starts_with(GUARD).any()]
     return frame.with_columns(
-        pl.when(text.str.contains(FORMULA_START)).then(text.str.strip_prefix(GUARD)).otherwise(text).name.keep()
-        for text in guarded
+        pl.when(text.str.contains(GUARDED_START)).then(text.str.strip_prefix(GUARD)).otherwise(text).name.keep()
+        for text in _guarded_ids(frame)
     )
 
 

@@ -15,6 +15,7 @@ import polars as pl
 from ringtrue.errors import FileError, TableError, UsageError
 from ringtrue.files.byte_source import COMPRESSED_SUFFIXES
 from ringtrue.files.formats import FORMATS, Format, TableKind
+from ringtrue.files.tabular import escape_guards, guard_formulas
 from ringtrue.tables import Judgments, Preferences, Run
 from ringtrue.tables.judgments import NO_JUDGE
 
@@ -34,11 +35,17 @@ FORMAT_BY_EXTENSION: dict[str, Format] = {
 
 
 def write_table(
-    table: Table, path: str | Path, *, form: Format | None = None, note: Callable[[str], None] = lambda _: None
+    table: Table,
+    path: str | Path,
+    *,
+    form: Format | None = None,
+    note: Callable[[str], None] = lambda _: None,
+    guard: bool = False,
 ) -> Format:
     """Write a table in the format that the file's extension names, or in `form`; returns the format.
 
-    The file appears whole or not at all. `note` is told what the format cannot hold.
+    The file appears whole or not at all. `note` is told what the format cannot hold. With `guard`, no cell of a CSV or
+    TSV file is taken for a formula by a spreadsheet.
 
     Examples:
         >>> path = getfixture("tmp_path") / "copy.qrels"
@@ -61,7 +68,7 @@ def write_table(
             f"{path}: {table_name} cannot be written as {form}, only as {', '.join(_writable_formats(kind))}{advice}"
         )
     frame = _select_columns(table, form, note)
-    replace_file(path, lambda stream: _write_frame(frame, form, stream))
+    replace_file(path, lambda stream: _write_frame(frame, form, stream, guard=guard))
     return form
 
 
@@ -163,14 +170,15 @@ def _refuse_blanks(frame: pl.DataFrame, blanks: str) -> None:
                 raise TableError(f"{cell!r} {fault}; write csv instead")
 
 
-def _write_frame(frame: pl.DataFrame, form: Format, stream: IO[bytes]) -> None:
+def _write_frame(frame: pl.DataFrame, form: Format, stream: IO[bytes], *, guard: bool) -> None:
     try:
         if form == "parquet":
             frame.write_parquet(stream)
         elif form == "jsonl":
             frame.write_ndjson(stream)
         elif form in ("csv", "tsv"):
-            frame.write_csv(stream, separator="," if form == "csv" else "\t")
+            safe_frame = guard_formulas(frame) if guard else escape_guards(frame)
+            safe_frame.write_csv(stream, separator="," if form == "csv" else "\t")
         else:
             separator = "\t" if form == "id-text" else " "
             frame.write_csv(stream, separator=separator, include_header=False, quote_style="never")

@@ -81,7 +81,7 @@ def test_a_line_tells_route_status_time_and_account_and_nothing_secret(
         ("GET", "/welcome/{secret}", 404, None),
         ("GET", "unmatched", 404, None),
         ("GET", "/api/v1/{path}", 401, None),
-        ("GET", "/api/v1/{path}", 404, None),
+        ("GET", "/api/v1/{path}", 401, None),
         ("GET", "/static/{path}", 404, None),
     ]
     assert all(MADE.fullmatch(line["request_id"]) and 0 <= line["ms"] < 60_000 for line in lines)

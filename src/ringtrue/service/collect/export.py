@@ -260,10 +260,8 @@ def _write_export(
         table = _select_labels(connection, project, options, note)
     frame = table if isinstance(table, pl.DataFrame) else table.frame
     if path.suffix in (".csv", ".tsv"):
-        guarded = guard_formulas(frame)
-        _note_guarded_ids(_find_guarded_ids(frame, guarded), note)
-        table = guarded
-    write_table(table, path, form=export_format.form or "csv", note=note)
+        _note_guarded_ids(_find_guarded_ids(frame, guard_formulas(frame)), note)
+    write_table(table, path, form=export_format.form or "csv", note=note, guard=True)
     return frame.height
 
 
