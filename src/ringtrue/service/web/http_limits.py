@@ -71,8 +71,13 @@ class LimitedHttpProtocol(HttpToolsProtocol):
                 self.transport.abort()
             return
         super().data_received(data)
-        if self._stage != "between" and self._discarded is None:
+        if self._discarded is not None:
+            return
+        if self._stage != "between":
             self._watch_stage(len(data))
+        elif self._timer is None and (self.cycle is None or self.cycle.response_complete):
+            # Empty lines between requests, which the parser skips: uvicorn waits for the next request no longer.
+            self._timer = self.loop.call_later(self.limits.head_seconds, self._on_slow_head)
 
     def _watch_stage(self, size: int) -> None:
         # The first piece may end the request before this one: what it adds to this one is not known.
@@ -134,7 +139,9 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         limits = self.limits
         if len(self.url) > limits.url_bytes:
             return 414, f"The address is too long: at most {limits.url_bytes:,} bytes are taken."
-        return 431, f"Too many headers: at most {limits.headers} of {limits.head_bytes:,} bytes together are taken."
+        return 431, (
+            f"The headers are too long: at most {limits.headers} headers and {limits.head_bytes:,} bytes in all."
+        )
 
     def _on_slow_head(self) -> None:
         self._timer = None
@@ -155,7 +162,11 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         elif is_answered:  # and what still comes is read by nobody
             self.transport.close()
         else:
-            self._refuse(408, f"The body came too slowly: less than {self.limits.body_bytes:,} bytes in some seconds.")
+            self._refuse(
+                408,
+                f"The body came too slowly: less than {self.limits.body_bytes:,} bytes in "
+                f"{self.limits.body_seconds:g} s.",
+            )
 
     def _refuse(self, status: int, message: str) -> None:
         """Answer, tell the application that nobody is there any more, and close once the answer could be read."""
