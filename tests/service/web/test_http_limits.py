@@ -13,6 +13,7 @@ import pytest
 import uvicorn
 
 from ringtrue.service.store import Store
+from ringtrue.service.web.api.schemas import ErrorDetail
 from ringtrue.service.web.app import create_app
 from ringtrue.service.web.http_limits import HttpLimits, LimitedHttpProtocol
 
@@ -103,6 +104,17 @@ def test_a_program_of_the_api_is_told_in_json(port: int) -> None:
     status, body = refusal(port, b"GET /api/v1/whoami HTTP/1.1\r\nX-Long: " + b"x" * 2_500 + b"\r\n\r\n")
     assert status == 431
     assert json.loads(body)["error"]["kind"] == "too_large"
+
+
+def test_a_refusal_has_the_id_and_the_headers_of_every_answer(port: int) -> None:
+    with closing(connect(port)) as line:
+        line.sendall(b"GET /api/v1/whoami HTTP/1.1\r\nX-Slow: 1\r\n")
+        head, _, body = read_to_end(line).partition(b"\r\n\r\n")
+    error = ErrorDetail.model_validate(json.loads(body)["error"])
+    assert error.kind == "too_slow"
+    lines = head.decode().split("\r\n")
+    assert f"x-request-id: {error.request_id}" in lines
+    assert {"x-content-type-options: nosniff", "cache-control: no-store"} <= set(lines)
 
 
 @pytest.mark.parametrize("sent", [b"G", GET, GET + b"X-Slow: 1\r\n"])

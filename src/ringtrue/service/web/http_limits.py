@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
+from ringtrue.service.web.request_logs import draw_request_id, log_refusal
+
 if TYPE_CHECKING:
     from asyncio.events import TimerHandle
 
@@ -188,11 +190,15 @@ class LimitedHttpProtocol(HttpToolsProtocol):
             self.transport.write_eof()
 
     def _make_refusal(self, status: int, message: str) -> bytes:
-        media_type, body = "text/plain", message
+        media_type, body, request_id = "text/plain", message, draw_request_id()
         if getattr(self, "url", b"").startswith(b"/api/"):
             media_type = "application/json"
-            body = json.dumps({"error": {"kind": ERROR_KINDS[status], "message": message}})
-        head = f"content-type: {media_type}; charset=utf-8\r\ncontent-length: {len(body)}\r\nconnection: close\r\n"
+            body = json.dumps({"error": {"kind": ERROR_KINDS[status], "message": message, "request_id": request_id}})
+        log_refusal(request_id, status, message)
+        head = (
+            f"content-type: {media_type}; charset=utf-8\r\ncontent-length: {len(body)}\r\nconnection: close\r\n"
+            f"x-request-id: {request_id}\r\nx-content-type-options: nosniff\r\ncache-control: no-store\r\n"
+        )
         if status == 503:
             head += "retry-after: 2\r\n"
         return STATUS_LINE[status] + f"{head}\r\n{body}".encode()
