@@ -221,8 +221,18 @@ def test_objects_with_names_of_their_own_make_no_table_of_empty_cells(
     monkeypatch.setattr(tabular, "MAX_EMPTY_CELLS", 1_000)
     path = tmp_path / "sparse.jsonl"
     path.write_bytes(b"".join(b'{"query": "q", "k%d": 1}\n' % at for at in range(100)))
-    with pytest.raises(FormatError, match=r":33: 33 objects have 34 different names, and nearly all cells"):
+    with pytest.raises(FormatError, match=r":40: 40 objects have 41 different names, and nearly all cells"):
         read_judgments(path)
+
+
+def test_objects_of_which_each_has_some_of_many_names_are_a_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tabular, "MAX_EMPTY_CELLS", 1_000)
+    path = tmp_path / "optional.jsonl"
+    line = b'{"query": "q%d", "doc": "d", "label": 1, "k%d": 1}\n'
+    path.write_bytes(b"".join(line % (at, at % 20) for at in range(200)))
+    assert read_judgments(path).frame.height == 200
 
 
 FORMULA_LIKE = st.builds(

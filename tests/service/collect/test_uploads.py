@@ -73,6 +73,12 @@ def test_files_are_counted_together() -> None:
         require_unpacked_size([part, part], max_bytes=LIMIT)
 
 
+def test_what_is_not_packed_is_not_counted() -> None:
+    plain, packed = UploadedFile(name="a.run", content=LINES), gzip.compress(b"q1 Q0 d1 1 1 a\n" * 40_000)
+    assert len(LINES) > LIMIT
+    require_unpacked_size([plain, UploadedFile(name="a.gz", content=packed)], max_bytes=LIMIT)
+
+
 @pytest.mark.parametrize("content", [gzip.compress(LINES)[:200], b"\x1f\x8b", b"\x28\xb5\x2f\xfd\x00", b"PAR1", b""])
 def test_what_is_damaged_is_left_to_its_reader(content: bytes) -> None:
     require_unpacked_size([UploadedFile(name="a", content=content)], max_bytes=LIMIT)

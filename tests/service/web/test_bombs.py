@@ -61,6 +61,7 @@ def test_json_with_files_is_for_small_ones(here: World, monkeypatch: pytest.Monk
     assert here.owner()("POST", "/projects/news/files", json=body).status_code == 413
 
 
+@pytest.fixture(scope="module")
 def packed_bombs() -> dict[str, bytes]:
     lines, parquet = b'{"_id": "d1", "text": "a"}\n' * 100_000, io.BytesIO()
     pl.select(doc=pl.repeat("d1", 500_000), text=pl.repeat("a", 500_000)).write_parquet(parquet)
@@ -79,23 +80,29 @@ def packed_bombs() -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("field", ["documents", "ask", "topics", "traps"])
-def test_files_that_are_bombs_are_refused_by_the_api(here: World, low_limit: None, field: str) -> None:
+def test_files_that_are_bombs_are_refused_by_the_api(
+    here: World, low_limit: None, packed_bombs: dict[str, bytes], field: str
+) -> None:
     owner = here.owner()
-    for name, content in packed_bombs().items():
+    for name, content in packed_bombs.items():
         refused = owner("POST", "/projects/news/files", files={field: ("bomb", content)})
         assert refused.status_code == 422, (name, refused.text)
         assert refused.json()["error"]["message"].startswith("bomb"), name
 
 
-def test_files_that_are_bombs_are_refused_as_imports(here: World, low_limit: None) -> None:
+def test_files_that_are_bombs_are_refused_as_imports(
+    here: World, low_limit: None, packed_bombs: dict[str, bytes]
+) -> None:
     owner = here.owner()
-    for name, content in packed_bombs().items():
+    for name, content in packed_bombs.items():
         refused = owner("POST", "/projects/news/imports", files={"file": ("bomb", content)})
         assert refused.status_code == 422, (name, refused.text)
 
 
-def test_files_that_are_bombs_are_told_on_the_page(owner, project, low_limit: None) -> None:
-    for name, content in packed_bombs().items():
+def test_files_that_are_bombs_are_told_on_the_page(
+    owner, project, low_limit: None, packed_bombs: dict[str, bytes]
+) -> None:
+    for name, content in packed_bombs.items():
         owner.get("/p/news/files")
         page = owner.post("/p/news/files", owner.hidden() | {"depth": "10"}, files={"documents": ("bomb.txt", content)})
         assert page.status_code == 422, name

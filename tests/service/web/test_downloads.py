@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import shutil
 import tempfile
+import threading
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -17,9 +18,10 @@ from ringtrue.errors import UnavailableError
 from ringtrue.service.store import Store
 from ringtrue.service.store.audit_log import load_audit_entries
 from ringtrue.service.store.backup import restore_backup
-from ringtrue.service.web import disk_space
+from ringtrue.service.web import disk_space, downloads
 from ringtrue.service.web.disk_space import DiskSpace, list_temp_folders
 from ringtrue.service.web.health import check_health
+from ringtrue.service.web.work_pools import HEAVY_PER_ACCOUNT
 from service.small_projects import begin, finish, judge, project as make_project, rows
 from service.web.owner.stories import said
 from service.web.programs import world
@@ -109,6 +111,21 @@ def test_nothing_is_left_where_files_were_made(owner: Any, filler: Path, small_d
     assert owner.send("/server/backup").status_code == 200
     assert not list(small_disk.glob("ringtrue-*"))
     assert not [path for path in set(disk_space.MEMORY_FOLDER.glob("ringtrue-*")) - before if list(path.glob("small*"))]
+
+
+def test_a_backup_that_is_sent_as_it_is_made_is_long_work_of_its_account(
+    owner: Any, filler: Path, app: FastAPI, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setattr(disk_space, "MEMORY_FOLDER", tmp_path / "nowhere")
+    ended, heavy = threading.Event(), app.state.server.pools.heavy
+    owner.get("/server/backup")
+    futures = [heavy.submit(ended.wait, account=owner.account) for _ in range(HEAVY_PER_ACCOUNT)]
+    try:
+        monkeypatch.setattr(downloads, "list_temp_folders", lambda _: [])
+        assert owner.send("/server/backup").status_code == 429
+    finally:
+        ended.set()
+    assert [future.result(10) for future in futures]
 
 
 def test_without_room_anywhere_a_backup_is_sent_as_it_is_made(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
@@ -87,6 +88,20 @@ def test_an_account_with_too_much_in_hand_is_told_to_wait(here: World) -> None:
     assert other("GET", "/projects/news/quality").status_code == 200
 
 
+def test_an_account_that_looks_up_too_much_at_once_is_told_to_wait(here: World) -> None:
+    owner, other = here.owner(), here.program("Vera", "read", role="viewer")
+    overview = here.app.state.server.pools.overview
+    ended = threading.Event()
+    futures = [overview.submit(ended.wait, account=owner.account) for _ in range(work_pools.OVERVIEW_PER_ACCOUNT)]
+    try:
+        refused = owner("GET", "/projects/news/progress")
+        assert (refused.status_code, refused.headers["retry-after"]) == (429, "5")
+    finally:
+        ended.set()
+    assert [future.result(10) for future in futures]
+    assert other("GET", "/projects/news/progress").status_code == 200
+
+
 def test_a_full_queue_is_told_with_a_time_to_come_back(here: World) -> None:
     with fill(here.app, "heavy"):
         refused = here.owner()("GET", "/projects/news/quality")
@@ -126,8 +141,10 @@ def test_what_failed_gives_its_place_back() -> None:
     for _ in range(3):
         future = pool.submit(lambda: 1 / 0, account=1, share="key")
         assert isinstance(future.exception(10), ZeroDivisionError)
+        deadline = time.monotonic() + 10
         while pool.in_hand:
-            pass
+            assert time.monotonic() < deadline
+            time.sleep(0.001)
     with held(pool, 1, 1), pytest.raises(UnavailableError):
         pool.submit(lambda: None, account=2)
     pool.shutdown()

@@ -54,9 +54,9 @@ class ServerContext:
         """Look up something short: who asks, or what a judge sees."""
         return await asyncio.get_running_loop().run_in_executor(self.readers, self._read_in_thread, work)
 
-    async def read_overview(self, work: Callable[[Connection], T]) -> T:
+    async def read_overview(self, account: int, work: Callable[[Connection], T]) -> T:
         """Look up what may take long in a large project, without holding up those who log in or judge."""
-        return await self.pools.overview.run(lambda: self._read_in_thread(work))
+        return await self.pools.overview.run(lambda: self._read_in_thread(work), account=account)
 
     def _read_in_thread(self, work: Callable[[Connection], T]) -> T:
         with self.store.read() as connection:

@@ -10,8 +10,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from shutil import rmtree
 from tempfile import mkdtemp
-from threading import Thread
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, BinaryIO, TypeVar
 
 from fastapi.responses import FileResponse, StreamingResponse
 from starlette.background import BackgroundTask
@@ -23,9 +22,10 @@ from ringtrue.service.web.disk_space import is_full, list_temp_folders
 from ringtrue.service.web.responses import attachment_headers
 
 if TYPE_CHECKING:
+    from concurrent.futures import Future
+
     from fastapi import Response
 
-    from ringtrue.service.store import Store
     from ringtrue.service.web.auth.dependencies import RequestContext
     from ringtrue.service.web.auth.token_auth import Caller
 
@@ -84,27 +84,32 @@ async def send_backup(requester: RequestContext | Caller, *, name: str) -> Respo
     try:
         path = await make_in_temp_folder(requester, work)
     except NoRoomError:
-        pieces = _stream_backup(requester.server.store, now=requester.now)
+        pieces = _stream_backup(requester)
         return StreamingResponse(pieces, media_type=ZIP, headers=attachment_headers(name))
     return send_temp_file(path, name=name, media_type=ZIP)
 
 
-def _stream_backup(store: Store, *, now: float) -> Iterator[bytes]:
+def _stream_backup(requester: RequestContext | Caller) -> Iterator[bytes]:
+    """The pieces of a backup that is written by the threads for long work; raises where these have too much to do."""
     reading, writing = os.pipe()
-    faults: list[BaseException] = []
+    source, target = os.fdopen(reading, "rb"), os.fdopen(writing, "wb")
 
     def write() -> None:
-        try:
-            with os.fdopen(writing, "wb") as stream:
-                write_backup(store, stream, now=now)
-        except BaseException as error:  # also that nobody reads any more
-            faults.append(error)
+        with target:
+            write_backup(requester.server.store, target, now=requester.now)
 
-    thread = Thread(target=write, name="ringtrue-backup", daemon=True)
-    with os.fdopen(reading, "rb") as stream:
-        thread.start()
-        while piece := stream.read(PIECE_BYTES):
+    try:
+        written = requester.server.pools.heavy.submit(write, account=requester.person.id)
+    except BaseException:
+        source.close()
+        target.close()
+        raise
+    written.add_done_callback(lambda _: target.close())  # also where the server stops before it began
+    return _read_pieces(source, written)
+
+
+def _read_pieces(source: BinaryIO, written: Future[None]) -> Iterator[bytes]:
+    with source:  # whoever stops reading, stops the writing
+        while piece := source.read(PIECE_BYTES):
             yield piece
-    thread.join()
-    if faults:
-        raise faults[0]
+    written.result()

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
+from ringtrue.service.web.request_logs import draw_request_id, log_refusal
+
 if TYPE_CHECKING:
     from asyncio.events import TimerHandle
 
@@ -71,8 +73,13 @@ class LimitedHttpProtocol(HttpToolsProtocol):
                 self.transport.abort()
             return
         super().data_received(data)
-        if self._stage != "between" and self._discarded is None:
+        if self._discarded is not None:
+            return
+        if self._stage != "between":
             self._watch_stage(len(data))
+        elif self._timer is None and (self.cycle is None or self.cycle.response_complete):
+            # Empty lines between requests, which the parser skips: uvicorn waits for the next request no longer.
+            self._timer = self.loop.call_later(self.limits.head_seconds, self._on_slow_head)
 
     def _watch_stage(self, size: int) -> None:
         # The first piece may end the request before this one: what it adds to this one is not known.
@@ -134,7 +141,9 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         limits = self.limits
         if len(self.url) > limits.url_bytes:
             return 414, f"The address is too long: at most {limits.url_bytes:,} bytes are taken."
-        return 431, f"Too many headers: at most {limits.headers} of {limits.head_bytes:,} bytes together are taken."
+        return 431, (
+            f"The headers are too long: at most {limits.headers} headers and {limits.head_bytes:,} bytes in all."
+        )
 
     def _on_slow_head(self) -> None:
         self._timer = None
@@ -155,7 +164,11 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         elif is_answered:  # and what still comes is read by nobody
             self.transport.close()
         else:
-            self._refuse(408, f"The body came too slowly: less than {self.limits.body_bytes:,} bytes in some seconds.")
+            self._refuse(
+                408,
+                f"The body came too slowly: less than {self.limits.body_bytes:,} bytes in "
+                f"{self.limits.body_seconds:g} s.",
+            )
 
     def _refuse(self, status: int, message: str) -> None:
         """Answer, tell the application that nobody is there any more, and close once the answer could be read."""
@@ -177,11 +190,15 @@ class LimitedHttpProtocol(HttpToolsProtocol):
             self.transport.write_eof()
 
     def _make_refusal(self, status: int, message: str) -> bytes:
-        media_type, body = "text/plain", message
+        media_type, body, request_id = "text/plain", message, draw_request_id()
         if getattr(self, "url", b"").startswith(b"/api/"):
             media_type = "application/json"
-            body = json.dumps({"error": {"kind": ERROR_KINDS[status], "message": message}})
-        head = f"content-type: {media_type}; charset=utf-8\r\ncontent-length: {len(body)}\r\nconnection: close\r\n"
+            body = json.dumps({"error": {"kind": ERROR_KINDS[status], "message": message, "request_id": request_id}})
+        log_refusal(request_id, status, message)
+        head = (
+            f"content-type: {media_type}; charset=utf-8\r\ncontent-length: {len(body)}\r\nconnection: close\r\n"
+            f"x-request-id: {request_id}\r\nx-content-type-options: nosniff\r\ncache-control: no-store\r\n"
+        )
         if status == 503:
             head += "retry-after: 2\r\n"
         return STATUS_LINE[status] + f"{head}\r\n{body}".encode()

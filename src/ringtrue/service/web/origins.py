@@ -80,7 +80,7 @@ def require_own_origin(scope: Scope, base_url: str | None) -> None:
 def _require_own_host(host: str, base_url: str) -> None:
     _, name, _ = parse_origin(f"//{host}")
     if name != parse_origin(base_url)[1] and not is_loopback(name):
-        raise HTTPException(400, f"This server is reached at {base_url}, and was asked for under another name.")
+        raise HTTPException(400, f"This server answers only at {base_url}; the request named another host.")
 
 
 def find_own_url(scope: Scope) -> str:

@@ -74,7 +74,19 @@ def _request_id(scope: Scope, *, trusted: bool) -> str:
         for name, value in scope["headers"]:
             if name == HEADER and WELL_FORMED.fullmatch(value):
                 return str(value.decode())
+    return draw_request_id()
+
+
+def draw_request_id() -> str:
+    """A new id for a request."""
     return secrets.token_hex(8)
+
+
+def log_refusal(request_id: str, status: int, message: str) -> None:
+    """Write down what was refused before it was a request: its method and route are not known."""
+    token = REQUEST_ID.set(request_id)
+    REQUEST_LOGGER.info("refused %s %s", status, message, extra={"request": {"status": status}})
+    REQUEST_ID.reset(token)
 
 
 def route_template(scope: Scope) -> str:

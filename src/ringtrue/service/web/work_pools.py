@@ -27,6 +27,7 @@ HEAVY_THREADS = max(1, min(4, (os.cpu_count() or 1) // 2))
 PAIR_THREADS = 2  # the next pairs for judges of a project that chooses them by votes
 PASSWORD_THREADS = 2  # each hash takes 64 MiB and a fifth of a second
 HEAVY_WAITING, HEAVY_PER_ACCOUNT = 16, 4
+OVERVIEW_PER_ACCOUNT = 20
 OVERVIEW_WAITING = PAIRS_WAITING = PASSWORDS_WAITING = 200
 RETRY_SECONDS = 5  # after which somebody with too much in hand may ask again
 
@@ -57,7 +58,7 @@ class WorkPool:
             if account is not None and self._per_account is not None:
                 _require_share(self._by_account[account], self._per_account)
             if self.in_hand >= self._capacity:
-                raise UnavailableError("the server has too much to do; trying again in a moment is safe")
+                raise UnavailableError("the server is busy; try again in a moment")
             self.in_hand += 1
             if account is not None:
                 self._by_account[account] += 1
@@ -88,8 +89,7 @@ def _require_share(in_hand: int, limit: int) -> None:
     if in_hand >= limit:
         raise HTTPException(
             429,
-            f"This account has {in_hand} long requests in hand already: wait until one of them is answered, then try "
-            f"again.",
+            f"This account has {in_hand} requests in hand already: wait until one of them is answered, then try again.",
             {"Retry-After": str(RETRY_SECONDS)},
         )
 
@@ -99,7 +99,13 @@ class WorkPools:
     """The pools of a server, by what they are for; short reads and writes have threads elsewhere."""
 
     overview: WorkPool = field(
-        default_factory=partial(WorkPool, "overview", threads=OVERVIEW_THREADS, waiting=OVERVIEW_WAITING)
+        default_factory=partial(
+            WorkPool,
+            "overview",
+            threads=OVERVIEW_THREADS,
+            waiting=OVERVIEW_WAITING,
+            per_account=OVERVIEW_PER_ACCOUNT,
+        )
     )
     heavy: WorkPool = field(
         default_factory=partial(

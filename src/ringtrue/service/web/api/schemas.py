@@ -123,6 +123,7 @@ class ErrorDetail(BaseModel):
         "not_allowed",
         "conflict",
         "late",
+        "too_slow",
         "too_large",
         "media_type",
         "invalid",

@@ -44,7 +44,7 @@ class Caller:
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """Look something up, without holding up those who log in or judge."""
-        return await self.server.read_overview(work)
+        return await self.server.read_overview(self.person.id, work)
 
     async def write(self, work: Callable[[Connection], T]) -> T:
         """Run a short piece of work in a transaction; it is on the disk when this returns."""
