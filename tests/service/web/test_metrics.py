@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -179,3 +180,15 @@ def test_several_processes_answer_with_the_numbers_of_all(postgresql: PostgreSQL
 def _count_logins(address: str, token: str) -> float:
     text = httpx.get(f"{address}/metrics", headers={"Authorization": f"Bearer {token}"}, timeout=30).text
     return parse(text).get('ringtrue_http_requests_total{route="/login",method="GET",status="200"}', 0)
+
+
+def test_numbers_are_put_into_words_on_the_loop_that_counts_them(
+    here: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+    threads: list[int] = []
+    to_json = ProcessNumbers.to_json
+    monkeypatch.setattr(ProcessNumbers, "to_json", lambda self: threads.append(threading.get_ident()) or to_json(self))
+    here.runner.run(metrics_page.share_own_numbers(here.app.state.server))
+    assert threads == [threading.get_ident()]
+    assert list(tmp_path.glob("*.json"))

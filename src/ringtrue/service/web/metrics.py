@@ -30,7 +30,7 @@ HELP = {  # name → type and what it is
     "ringtrue_http_request_duration_seconds": ("histogram", "Seconds until a request was answered."),
     "ringtrue_newest_answer_number": (
         "gauge",
-        "Number of the newest answer; one that is changed or undone takes a number more. Deleting a project may lower it.",
+        "Number of the newest answer; changing or undoing one takes one more. Deleting a project may lower it.",
     ),
     "ringtrue_open_tasks": ("gauge", "Tasks that judges have taken and not handed in."),
     "ringtrue_writer_queue_length": ("gauge", "Writes that wait for the writing thread."),
@@ -39,7 +39,7 @@ HELP = {  # name → type and what it is
     "ringtrue_database_unavailable_total": ("counter", "How often the database was locked, full or away."),
     "ringtrue_database_writable": (
         "gauge",
-        "1 if the database can be written; 0 if not, or if nothing was written for 30 s.",
+        "0 if the database cannot be written, or was not for 30 s.",
     ),
     "ringtrue_schema_version": ("gauge", "The last migration of the database."),
     "ringtrue_disk_free_bytes": ("gauge", "Room on the disk of an SQLite database."),
@@ -85,7 +85,7 @@ class ProcessNumbers:
 
 
 def share_numbers(numbers: str, folder: Path) -> None:
-    """Leave the numbers of this process, as JSON, for the others; on a full disk they see the last that could be written."""
+    """Leave the numbers of this process, as JSON, for the others; on a full disk they see the last that were written."""
     temporary = folder / f"{os.getpid()}.part"
     try:
         temporary.write_text(numbers)
