@@ -41,7 +41,8 @@ if TYPE_CHECKING:
 @option("--restore FILE", "First put a backup into the database, which must be empty.")
 @option(
     "--check",
-    "Check whether the server could start and what starting would change; serve nothing. A low disk is reported; a full one fails the check.",
+    "Check whether the server could start and what starting would change; serve nothing. A low disk is reported; a "
+    "full one fails the check.",
     is_flag=True,
 )
 @output_options

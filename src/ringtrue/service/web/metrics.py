@@ -85,7 +85,7 @@ class ProcessNumbers:
 
 
 def share_numbers(numbers: str, folder: Path) -> None:
-    """Leave the numbers of this process, as JSON, for the others; on a full disk they see the last that were written."""
+    """Leave the JSON of this process for the others; on a full disk they see the last that could be written."""
     temporary = folder / f"{os.getpid()}.part"
     try:
         temporary.write_text(numbers)

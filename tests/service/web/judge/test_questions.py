@@ -28,7 +28,6 @@ from ringtrue.service.web.judge import screen
 from ringtrue.service.web.judge.screen import render_answer_panel
 from ringtrue.service.web.owner.project_form import default_guidelines
 from service.full_disks import make_read_only
-from service.small_projects import rows
 from service.web.judge.answering import fields, follow, heading, rows, say
 
 JSON = {"accept": "application/json"}
