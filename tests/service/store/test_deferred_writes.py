@@ -82,3 +82,22 @@ def test_no_more_is_kept_than_there_is_room_for(
     asyncio.run(work())
     assert len(store.deferred) == 1
     assert "not written down, too many wait: b" in caplog.text
+
+
+def test_tries_at_once_keep_the_order_and_one_that_is_called_off_loses_nothing(store: Store) -> None:
+    end = make_read_only(store)
+
+    async def work() -> None:
+        for word in "abcdef":
+            await store.deferred.write(adding(word), description=word)
+        called_off = asyncio.create_task(store.deferred.flush())
+        others = [asyncio.create_task(store.deferred.flush()) for _ in range(3)]
+        await asyncio.sleep(0)
+        called_off.cancel()
+        await asyncio.gather(called_off, *others, return_exceptions=True)
+        assert [word for word, _ in store.deferred._waiting] == list("abcdef")
+        end()
+        await asyncio.gather(*(store.deferred.flush() for _ in range(3)))
+
+    asyncio.run(work())
+    assert kept(store) == list("abcdef")

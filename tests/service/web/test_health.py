@@ -166,3 +166,30 @@ def test_while_something_long_is_written_the_answer_does_not_wait_for_it(nobody:
         started = time.monotonic()
         assert nobody.get("/healthz").json()["database"] == "ok"
         assert time.monotonic() - started < 4  # the writer waits for five seconds
+
+
+def test_after_half_a_minute_without_a_write_the_database_counts_as_busy(
+    nobody: Any, web_store: Store, app: FastAPI
+) -> None:
+    look(nobody, app)
+    app.state.server.health.written -= 31
+    with web_store.transaction():
+        look(nobody, app)
+        answer = nobody.get("/healthz")
+        assert (answer.status_code, answer.json()["status"], answer.json()["database"]) == (200, "degraded", "busy")
+    look(nobody, app)
+    assert nobody.get("/healthz").json()["database"] == "ok"
+
+
+def test_those_who_ask_at_once_share_one_look(nobody: Any, app: FastAPI, monkeypatch: pytest.MonkeyPatch) -> None:
+    from ringtrue.service.web import health
+
+    probes: list[float] = []
+    write_probe = health._write_probe
+    monkeypatch.setattr(health, "_write_probe", lambda now: probes.append(now) or write_probe(now))
+
+    async def ask_at_once() -> None:
+        await asyncio.gather(*(check_health(app.state.server) for _ in range(10)))
+
+    nobody.runner.run(ask_at_once())
+    assert len(probes) == 1

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -91,7 +92,7 @@ def test_requests_answers_tasks_and_the_database_are_counted_and_nobody_is_named
     assert samples[f'ringtrue_http_requests_total{{{route},status="200"}}'] == 1
     assert samples[f"ringtrue_http_request_duration_seconds_count{{{route}}}"] == 1
     assert samples['ringtrue_http_requests_total{route="unmatched",method="other",status="404"}'] == 1
-    assert (samples["ringtrue_answers_total"], samples["ringtrue_open_tasks"]) == (1, 1)
+    assert (samples["ringtrue_newest_answer_number"], samples["ringtrue_open_tasks"]) == (1, 1)
     assert samples["ringtrue_database_writable"] == 1
     assert samples["ringtrue_disk_free_bytes"] > 0
     pools = {f'ringtrue_pool_queue_length{{pool="{name}"}}' for name in ("readers", "heavy", "passwords")}
@@ -125,7 +126,7 @@ def test_a_name_in_a_label_cannot_break_out_of_it() -> None:
 
 
 def test_numbers_of_other_processes_are_added_and_gauges_of_those_that_ended_are_not(tmp_path: Path) -> None:
-    share_numbers(numbers(ringtrue_database_unavailable_total=3), tmp_path)
+    share_numbers(numbers(ringtrue_database_unavailable_total=3).to_json(), tmp_path)
     (own,) = tmp_path.glob("*.json")
     for pid in (1, 2):
         (tmp_path / f"{pid}.json").write_bytes(own.read_bytes())
@@ -179,3 +180,15 @@ def test_several_processes_answer_with_the_numbers_of_all(postgresql: PostgreSQL
 def _count_logins(address: str, token: str) -> float:
     text = httpx.get(f"{address}/metrics", headers={"Authorization": f"Bearer {token}"}, timeout=30).text
     return parse(text).get('ringtrue_http_requests_total{route="/login",method="GET",status="200"}', 0)
+
+
+def test_numbers_are_put_into_words_on_the_loop_that_counts_them(
+    here: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv(FOLDER_VARIABLE, str(tmp_path))
+    threads: list[int] = []
+    to_json = ProcessNumbers.to_json
+    monkeypatch.setattr(ProcessNumbers, "to_json", lambda self: threads.append(threading.get_ident()) or to_json(self))
+    here.runner.run(metrics_page.share_own_numbers(here.app.state.server))
+    assert threads == [threading.get_ident()]
+    assert list(tmp_path.glob("*.json"))

@@ -32,7 +32,17 @@ def test_a_database_that_is_up_to_date_is_fine_and_stays_as_it_is(store: Store) 
     before = rows(store, "SELECT name FROM setting")
     found = checked(store.engine.url.render_as_string(hide_password=False))
     assert all(check.ok for check in found.values()), found
-    assert set(found) == {"database", "writing", "schema", "disk", "temporary files", "address", "port", "packages"}
+    assert set(found) == {
+        "database",
+        "writing",
+        "schema",
+        "workers",
+        "disk",
+        "temporary files",
+        "address",
+        "port",
+        "packages",
+    }
     assert found["schema"].detail == f"step {len(STEPS)}, up to date"
     assert rows(store, "SELECT name FROM setting") == before
 
@@ -117,7 +127,7 @@ def test_packages_that_are_missing_are_named_and_only_the_driver_is_needed(
     found = checked(str(sqlite_path))["packages"]
     assert (found.ok, found.detail) == (
         True,
-        "uvloop is missing (a faster event loop); httptools is missing (a faster parser of requests)",
+        "uvloop is missing (a faster event loop)",
     )
 
 
@@ -137,3 +147,16 @@ def test_the_command_ends_with_1_where_something_is_wrong_and_serves_nothing(
     assert bad.exit_code == 1
     assert "FAILS" in bad.output
     assert not list(tmp_path.iterdir())
+
+
+def test_several_processes_on_sqlite_are_no_good(sqlite_path: Path) -> None:
+    found = {check.name: check for check in check_server(Target(str(sqlite_path), "127.0.0.1", 0, None, 4))}["workers"]
+    assert (found.ok, "SQLite has one writer" in found.detail) == (False, True)
+
+
+def test_a_folder_that_may_not_be_written_is_no_good_for_a_new_database(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(os, "access", lambda *_: False)  # whoever runs the tests as root may write everywhere
+    found = checked(str(tmp_path / "new.db"))["database"]
+    assert (found.ok, "may not be written" in found.detail) == (False, True)

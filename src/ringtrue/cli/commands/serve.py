@@ -13,7 +13,7 @@ import click
 
 from ringtrue.cli.options.common import Command, option, output_options
 from ringtrue.cli.output import OutputFormat, emit, print_notes
-from ringtrue.errors import FileError, StoreError, UsageError
+from ringtrue.errors import FileError, StoreError
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
 
@@ -39,7 +39,12 @@ if TYPE_CHECKING:
 @option("--upload-limit MB", "How much may be sent at once.", type=click.IntRange(1, 100_000), default=1000)
 @option("--log-format", "Write a line for each request to standard error.", choices=["text", "json"])
 @option("--restore FILE", "First put a backup into the database, which must be empty.")
-@option("--check", "Serve nothing: say whether it could be, and what starting would do.", is_flag=True)
+@option(
+    "--check",
+    "Check whether the server could start and what starting would change; serve nothing. A low disk is reported; a "
+    "full one fails the check.",
+    is_flag=True,
+)
 @output_options
 def command(
     database: str,
@@ -62,7 +67,13 @@ def command(
     try:
         from ringtrue.service.store import Store
         from ringtrue.service.store.invitations import invite_first_owner
-        from ringtrue.service.web.app import ServerSettings, normalise_base_url, open_listener, serve
+        from ringtrue.service.web.app import (
+            ServerSettings,
+            normalise_base_url,
+            open_listener,
+            require_one_process_on_sqlite,
+            serve,
+        )
         from ringtrue.service.web.origins import is_loopback
         from ringtrue.service.web.preflight import Target, check_server
     except ModuleNotFoundError as error:
@@ -74,14 +85,10 @@ def command(
         ) from None
 
     if check:
-        _print_checks(form, check_server(Target(database, host, port, base_url)))
+        _print_checks(form, check_server(Target(database, host, port, base_url, workers)))
         return
     address = normalise_base_url(base_url)
-    if workers > 1 and not database.startswith("postgresql"):
-        raise UsageError(
-            "SQLite has one writer, and several processes only wait for each other; use one, or PostgreSQL "
-            "(--db postgresql://user@host/name)"
-        )
+    require_one_process_on_sqlite(database, workers)
     with open_listener(host, port) as listener:
         notes: list[str] = []
         with _remove_new_file_on_error(database), Store.open(database) as store:

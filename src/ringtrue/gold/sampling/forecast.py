@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 PRIOR_LABELS = 4.0  # how many gold labels of a bronze level, or gold queries, the assumed spread is worth
 USUAL_TOP = 3  # the highest gold label where nobody says: grades from 0 to 3, as TREC has them
 BATCH_DOCS = 10_000  # documents held at once
+MIN_SHOWN_SHARE = 1e-6  # a label that a measure hardly looks at says nothing about what it hides
 SIMULATED_DRAWS = 20  # of gold: how often P@k has few labels of a kind, and what its interval is then
 HalfWidths = dict[str, dict[str, float]]
 
@@ -329,11 +330,12 @@ def hidden_covariance(gains: FloatArray, shares: FloatArray) -> float:
         >>> [round(hidden_covariance(np.array([0.0, 1.0]), np.array([1 - yes, yes])), 2) for yes in (0.5, 0.8)]
         [1.0, 1.3]
     """
-    distinct, index = np.unique(gains, return_inverse=True)
-    if len(distinct) < 2:
+    distinct, index = np.unique(gains[shares > MIN_SHOWN_SHARE], return_inverse=True)
+    if len(distinct) < 2:  # the measure looks at documents of one label
         return 1.0
-    equal, found = np.full(len(distinct), 1 / len(distinct)), np.bincount(index, weights=shares).astype(np.float64)
-    return _kept_covariance(distinct, equal) / _kept_covariance(distinct, found)
+    shown = np.bincount(index, weights=shares[shares > MIN_SHOWN_SHARE]).astype(np.float64)
+    equal = np.full(len(distinct), 1 / len(distinct))
+    return _kept_covariance(distinct, equal) / _kept_covariance(distinct, shown / shown.sum())
 
 
 def _kept_covariance(gains: FloatArray, shares: FloatArray) -> float:

@@ -131,6 +131,8 @@ def undo_last_answer(connection: Connection, account: int, task: int, *, now: fl
     if assignment is None:
         raise ConflictError("nothing was answered in this task yet, so there is nothing to undo")
     question = _require_own_question(connection, account, assignment)
+    if _is_task_over(question, now):  # closed while this waited for the lock
+        raise _task_over_error()
     if not _take_or_leave_item(connection, question, "open"):
         raise ConflictError("another judge has taken this item meanwhile; it cannot be opened again")
     _write_answers(connection, [_make_undo(question, now)], question, now)
@@ -140,11 +142,19 @@ def undo_last_answer(connection: Connection, account: int, task: int, *, now: fl
 def reopen_questions(connection: Connection, account: int, task: int, *states: str, now: float) -> int:
     """Open the questions of a task again that are skipped, or unsure; answers how many.
 
-    Those that other judges have taken meanwhile stay as they are.
+    Those that other judges have taken meanwhile stay as they are. Nobody takes a trap: where another question cannot
+    be opened, traps are not either, or those that can would be the traps.
     """
     _require_task_open(connection, account, task, now)
     questions = [row for row in connection.execute(LOCK_TASK_QUESTIONS, {"task": task}) if row.state in states]
-    reopened = [question for question in questions if _take_or_leave_item(connection, question, "open")]
+    if any(_is_task_over(question, now) for question in questions):  # closed while this waited for the lock
+        raise _task_over_error()
+    unlimited = select(items.c.id).where(items.c.id.in_([row.item for row in questions]), items.c.wanted.is_(None))
+    traps = set(connection.execute(unlimited).scalars())
+    ordinary = [question for question in questions if question.item not in traps]
+    reopened = [question for question in ordinary if _take_or_leave_item(connection, question, "open")]
+    if len(reopened) == len(ordinary):
+        reopened += [question for question in questions if question.item in traps]
     if reopened:
         _write_answers(connection, [_make_undo(question, now) for question in reopened], reopened[0], now)
     return len(reopened)
@@ -153,7 +163,11 @@ def reopen_questions(connection: Connection, account: int, task: int, *states: s
 def _require_task_open(connection: Connection, account: int, task: int, now: float) -> None:
     state = get_task_state(connection, task, account)
     if state.closed is not None or (state.deadline is not None and now > state.deadline):
-        raise LateError("the task has ended, and its answers stay as they are")
+        raise _task_over_error()
+
+
+def _task_over_error() -> LateError:
+    return LateError("the task has ended, and its answers stay as they are")
 
 
 def _make_undo(question: Row[*tuple[Any, ...]], now: float) -> dict[str, Any]:

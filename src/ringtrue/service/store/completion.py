@@ -205,7 +205,7 @@ def assess_completion(connection: Connection, project: int, account: int, task: 
     if task is None:
         return nothing if link_code is None else replace(nothing, kind=link_code.kind, code=link_code.code)
     task_row = connection.execute(TASK, {"task": task}).one()
-    task_code = next((row for row in codes if row.code == task_row.code), None)
+    task_code = next((row for row in codes if task_row.code and task_row.code in (row.code, row.replaced)), None)
     full_code = next((row for row in (task_code, link_code) if row is not None and row.kind == "full"), None)
     if full_code is not None:
         return replace(nothing, kind="full", code=full_code.code, task=task)

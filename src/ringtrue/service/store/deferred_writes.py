@@ -6,6 +6,7 @@ there is room. Each entry also goes to the log when it is put off: a server that
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from collections import deque
 from collections.abc import Callable
@@ -28,6 +29,7 @@ class DeferredWrites:
     def __init__(self, store: Store) -> None:
         self._store = store
         self._waiting: deque[tuple[str, Callable[[Connection], object]]] = deque()
+        self._flushing: asyncio.Task[None] | None = None
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -53,7 +55,12 @@ class DeferredWrites:
         return True
 
     async def flush(self) -> None:
-        """Try again what waits, until the database refuses."""
+        """Try again what waits, until the database refuses; one try at a time, which goes on if its caller does not."""
+        if self._flushing is None or self._flushing.done():
+            self._flushing = asyncio.create_task(self._write_waiting())
+        await asyncio.shield(self._flushing)
+
+    async def _write_waiting(self) -> None:
         while self._waiting:
             description, work = self._waiting.popleft()
             try:

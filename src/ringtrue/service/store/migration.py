@@ -110,6 +110,15 @@ def read_schema_version(connection: Connection) -> int:
     return int(connection.execute(text("SELECT COALESCE(MAX(number), 0) FROM migration")).scalar_one())
 
 
+def require_known_version(version: int, steps: Sequence[tuple[str, str]] = STEPS) -> None:
+    """Refuse a database that a newer ringtrue has migrated."""
+    if version > len(steps):
+        raise StoreError(
+            f"the database is of a newer ringtrue: it has step {version}, and this one knows {len(steps)}; "
+            f"install the newer version"
+        )
+
+
 def migrate(connection: Connection, steps: Sequence[tuple[str, str]] = STEPS) -> int:
     """Take the steps that are missing, inside the caller's transaction; answers how many they were."""
     dialect = connection.dialect.name
@@ -117,11 +126,7 @@ def migrate(connection: Connection, steps: Sequence[tuple[str, str]] = STEPS) ->
         connection.execute(text("SET LOCAL lock_timeout = 0"))  # however long the other server takes
         connection.execute(text(f"SELECT pg_advisory_xact_lock({ADVISORY_LOCK})"))
     version = read_schema_version(connection)
-    if version > len(steps):
-        raise StoreError(
-            f"the database is of a newer ringtrue: it has step {version}, and this one knows {len(steps)}; "
-            f"install the newer version"
-        )
+    require_known_version(version, steps)
     if not version:
         connection.exec_driver_sql(
             "CREATE TABLE migration (number INTEGER PRIMARY KEY, what TEXT NOT NULL, time DOUBLE PRECISION NOT NULL)"

@@ -16,6 +16,7 @@ import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass
+from functools import partial
 from importlib.resources import files
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -33,10 +34,12 @@ from ringtrue.service.store.tasks import release_all_expired
 from ringtrue.service.web import health, metrics_page, owner
 from ringtrue.service.web.api import application as api
 from ringtrue.service.web.auth import invitations, login
+from ringtrue.service.web.background import repeat_work
 from ringtrue.service.web.context import ServerContext
 from ringtrue.service.web.errors import add_page_error_handlers, handle_unexpected_error
 from ringtrue.service.web.http_limits import LimitedHttpProtocol
 from ringtrue.service.web.judge import questions
+from ringtrue.service.web.metrics import SHARE_SECONDS
 from ringtrue.service.web.metrics_page import share_metrics_between_processes
 from ringtrue.service.web.owner.kept_files import remove_old_sets
 from ringtrue.service.web.request_logs import LogFormat, RequestLogMiddleware, configure_logging
@@ -86,11 +89,11 @@ def create_app(
 
     @asynccontextmanager
     async def lifespan(_: FastAPI) -> AsyncIterator[None]:
-        regular_work = (_release_expired_tasks, health.watch_health, metrics_page.share_numbers_regularly)
-        loops = [asyncio.create_task(work(server)) for work in regular_work]
+        loops = [asyncio.create_task(repeat_work(partial(work, server), seconds=pause)) for work, pause in REGULAR_WORK]
         yield
         for loop in loops:
             loop.cancel()
+        await asyncio.gather(*loops, return_exceptions=True)
         await store.deferred.flush()
         server.close()
         if owns_store:
@@ -119,11 +122,16 @@ def create_app(
 
 async def _release_expired_tasks(server: ServerContext) -> None:
     """Close tasks whose lease has ended, also where nobody asks for the next one; remove files that forms kept."""
-    while True:
-        with suppress(RingtrueError):
-            await server.write(lambda connection: release_all_expired(connection, server.clock()))
-        await asyncio.to_thread(remove_old_sets, server)
-        await asyncio.sleep(RELEASE_INTERVAL_SECONDS)
+    with suppress(RingtrueError):
+        await server.write(lambda connection: release_all_expired(connection, server.clock()))
+    await asyncio.to_thread(remove_old_sets, server)
+
+
+REGULAR_WORK = (  # what a server does by itself, and the seconds between
+    (_release_expired_tasks, RELEASE_INTERVAL_SECONDS),
+    (health.check_health, health.CHECK_SECONDS),
+    (metrics_page.share_own_numbers, SHARE_SECONDS),
+)
 
 
 def normalise_base_url(url: str | None) -> str | None:
@@ -164,6 +172,15 @@ class ServerSettings:
     base_url: str | None = None
     upload_limit: int = UPLOAD_LIMIT
     log_format: LogFormat | None = None
+
+
+def require_one_process_on_sqlite(database: str, workers: int) -> None:
+    """Refuse several processes on an SQLite file."""
+    if workers > 1 and not database.startswith("postgresql"):
+        raise UsageError(
+            "SQLite has one writer, and several processes only wait for each other; use one, or PostgreSQL "
+            "(--db postgresql://user@host/name)"
+        )
 
 
 def open_listener(host: str, port: int) -> socket.socket:

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
 import hmac
 import time
 from collections.abc import Callable, Hashable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeVar
@@ -19,7 +17,7 @@ from ringtrue.service.web.auth.read_only_login import MemoryAttempts
 from ringtrue.service.web.health_record import HealthRecord
 from ringtrue.service.web.metrics import RequestMetrics
 from ringtrue.service.web.origins import find_own_url
-from ringtrue.service.web.work_pools import READER_THREADS, WorkPools
+from ringtrue.service.web.work_pools import READER_THREADS, READERS_WAITING, WorkPool, WorkPools
 
 if TYPE_CHECKING:
     from fastapi import Request
@@ -46,13 +44,15 @@ class ServerContext:
     attempts: MemoryAttempts = field(default_factory=MemoryAttempts)
     health: HealthRecord = field(default_factory=HealthRecord)
     metrics: RequestMetrics = field(default_factory=RequestMetrics)
-    readers: ThreadPoolExecutor = field(default_factory=lambda: ThreadPoolExecutor(READER_THREADS, "ringtrue-reader"))
+    readers: WorkPool = field(
+        default_factory=lambda: WorkPool("reader", threads=READER_THREADS, waiting=READERS_WAITING)
+    )
     pools: WorkPools = field(default_factory=WorkPools)
     known_tokens: dict[bytes, float] = field(default_factory=dict)  # hashes, and until when they need no look-up
 
     async def read(self, work: Callable[[Connection], T]) -> T:
         """Look up something short: who asks, or what a judge sees."""
-        return await asyncio.get_running_loop().run_in_executor(self.readers, self._read_in_thread, work)
+        return await self.readers.run(lambda: self._read_in_thread(work))
 
     async def read_overview(self, account: int, work: Callable[[Connection], T]) -> T:
         """Look up what may take long in a large project, without holding up those who log in or judge."""
@@ -88,7 +88,7 @@ class ServerContext:
 
     def close(self) -> None:
         """Let go of all threads."""
-        self.readers.shutdown(cancel_futures=True)
+        self.readers.shutdown(wait=True)
         self.pools.shutdown()
 
     @property

@@ -39,8 +39,8 @@ class NoRoomError(UnavailableError):
 
     def __init__(self) -> None:
         super().__init__(
-            "there is no room to make the file: make some in the folder for temporary files, or start the server with "
-            "TMPDIR set to a folder on another disk"
+            "there is no room for the file: free some space in the folder for temporary files, or start the server "
+            "with TMPDIR set to a folder on another disk"
         )
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, Request
@@ -22,7 +21,7 @@ from ringtrue.service.store.migration import read_schema_version
 from ringtrue.service.web.auth.dependencies import public
 from ringtrue.service.web.context import get_server_context
 from ringtrue.service.web.disk_space import measure_database_disk
-from ringtrue.service.web.health_record import STATUS, DatabaseState, Health
+from ringtrue.service.web.health_record import STATUS, DatabaseState, Health, HealthRecord
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -33,10 +32,19 @@ router = APIRouter(include_in_schema=False)
 CHECK_SECONDS = 10.0  # between two looks where nobody asks
 FRESH_SECONDS = 1.0  # what `/healthz` says is not older: however often it is asked, it writes no more often
 PROBE_SECONDS = 1.0  # whoever asks does not wait longer for something long that is being written
+BUSY_SECONDS = 30.0  # without a write, after which the database counts as one that cannot be written
 PROBE = "last written"  # the setting that is written to see whether it can be
 
 
 async def check_health(server: ServerContext) -> Health:
+    """Look at the database and its disk; those who ask while somebody looks get the same answer."""
+    record = server.health
+    if record.look is None or record.look.done():
+        record.look = asyncio.create_task(_look_at_database(server))
+    return await asyncio.shield(record.look)
+
+
+async def _look_at_database(server: ServerContext) -> Health:
     """Look at the database and its disk, and write down what waits if it can be written."""
     database: DatabaseState = "ok"
     reason, version = "", server.health.value.schema
@@ -48,17 +56,23 @@ async def check_health(server: ServerContext) -> Health:
         try:
             async with asyncio.timeout(PROBE_SECONDS):
                 await server.store.write_async(_write_probe(server.clock()), patience=0)
+            server.health.written = time.monotonic()
             await server.store.deferred.flush()
         except ReadOnlyError as error:
             database, reason = "read-only", str(error)
-        except (
-            UnavailableError,
-            TimeoutError,
-        ):  # something long is being written; whether a disk is full stays to be seen
-            database, reason = server.health.value.database, server.health.value.reason
+        except (UnavailableError, TimeoutError):
+            database, reason = _assess_delay(server.health)
     disk = measure_database_disk(server.store)
     server.health.value = Health(database=database, reason=reason, schema=version, disk=disk, checked=time.monotonic())
     return server.health.value
+
+
+def _assess_delay(record: HealthRecord) -> tuple[DatabaseState, str]:
+    """What to say while something else is being written: for a while what was found before, then that it takes long."""
+    before, silent = record.value, time.monotonic() - record.written
+    if before.database == "read-only" or (before.database == "ok" and silent <= BUSY_SECONDS):
+        return before.database, before.reason
+    return "busy", f"nothing could be written for {silent:.0f} seconds, as the database is locked"
 
 
 def _write_probe(now: float) -> Callable[[Connection], object]:
@@ -67,14 +81,6 @@ def _write_probe(now: float) -> Callable[[Connection], object]:
         connection.execute(insert.on_conflict_do_update(index_elements=["name"], set_={"value": str(now)}))
 
     return work
-
-
-async def watch_health(server: ServerContext) -> None:
-    """Look again and again."""
-    while True:
-        with suppress(RingtrueError):
-            await check_health(server)
-        await asyncio.sleep(CHECK_SECONDS)
 
 
 @router.get("/healthz")

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import asyncio
+import time
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
 from ringtrue.service.web.disk_space import DiskSpace
 
-DatabaseState: TypeAlias = Literal["ok", "read-only", "away"]
+DatabaseState: TypeAlias = Literal["ok", "busy", "read-only", "away"]
 STATUS: dict[DatabaseState, tuple[str, int]] = {
     "ok": ("ok", 200),
+    "busy": ("degraded", 200),
     # Not 503: exports and backups work, and neither a restart nor another server makes room.
     "read-only": ("degraded", 200),
     "away": ("unavailable", 503),
@@ -38,6 +41,8 @@ class Health:
                 f"No answer can be saved: {self.reason.partition(';')[0]}. Judges are asked to wait until it can be "
                 f"written again. Exports and the backup work."
             )
+        if self.database == "busy":
+            return f"No answer can be saved: {self.reason}. If this goes on, see which program holds the database."
         if self.disk is not None and self.disk.is_low:
             return (
                 f"The disk of the database has {self.disk.free / 1e6:,.0f} MB left ({self.disk.free_percent:g}%): make "
@@ -48,6 +53,8 @@ class Health:
 
 @dataclass(slots=True)
 class HealthRecord:
-    """The last finding of a server."""
+    """The last finding of a server, when it last wrote something to see whether it can, and the look under way."""
 
     value: Health = field(default_factory=Health)
+    written: float = field(default_factory=time.monotonic)
+    look: asyncio.Task[Health] | None = None

@@ -28,13 +28,19 @@ HELP = {  # name → type and what it is
     "ringtrue_build_info": ("gauge", "The version that runs."),
     "ringtrue_http_requests_total": ("counter", "Requests by route, method and status; 499 for a client that left."),
     "ringtrue_http_request_duration_seconds": ("histogram", "Seconds until a request was answered."),
-    "ringtrue_answers_total": ("counter", "Answers of judges that were written, by the numbers of their rows."),
+    "ringtrue_newest_answer_number": (
+        "gauge",
+        "Number of the newest answer; changing or undoing one takes one more. Deleting a project may lower it.",
+    ),
     "ringtrue_open_tasks": ("gauge", "Tasks that judges have taken and not handed in."),
     "ringtrue_writer_queue_length": ("gauge", "Writes that wait for the writing thread."),
     "ringtrue_pool_queue_length": ("gauge", "Pieces of work that wait for a thread, by pool."),
     "ringtrue_deferred_writes": ("gauge", "Entries of the record that wait for a database that can be written."),
     "ringtrue_database_unavailable_total": ("counter", "How often the database was locked, full or away."),
-    "ringtrue_database_writable": ("gauge", "Whether the database could be written when last tried."),
+    "ringtrue_database_writable": (
+        "gauge",
+        "0 if the database cannot be written, or was not for 30 s.",
+    ),
     "ringtrue_schema_version": ("gauge", "The last migration of the database."),
     "ringtrue_disk_free_bytes": ("gauge", "Room on the disk of an SQLite database."),
     "ringtrue_disk_size_bytes": ("gauge", "Size of the disk of an SQLite database."),
@@ -78,11 +84,11 @@ class ProcessNumbers:
         return json.dumps({**requests, "counters": dict(self.counters), "gauges": dict(self.gauges)})
 
 
-def share_numbers(numbers: ProcessNumbers, folder: Path) -> None:
-    """Leave the numbers of this process for the others; on a full disk they see the last that could be written."""
+def share_numbers(numbers: str, folder: Path) -> None:
+    """Leave the JSON of this process for the others; on a full disk they see the last that could be written."""
     temporary = folder / f"{os.getpid()}.part"
     try:
-        temporary.write_text(numbers.to_json())
+        temporary.write_text(numbers)
         temporary.replace(folder / f"{os.getpid()}.json")
     except OSError:
         return

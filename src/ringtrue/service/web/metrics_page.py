@@ -21,7 +21,6 @@ from ringtrue.service.web.auth.token_auth import Reader
 from ringtrue.service.web.disk_space import MEMORY_FOLDER
 from ringtrue.service.web.metrics import (
     FOLDER_VARIABLE,
-    SHARE_SECONDS,
     ProcessNumbers,
     add_shared_numbers,
     render_metrics,
@@ -67,7 +66,7 @@ def collect_numbers(server: ServerContext) -> ProcessNumbers:
         "ringtrue_writer_queue_length": server.store.waiting_writes,
         "ringtrue_deferred_writes": len(server.store.deferred),
     }
-    gauges["ringtrue_pool_queue_length/readers"] = server.readers._work_queue.qsize()
+    gauges["ringtrue_pool_queue_length/readers"] = server.readers.waiting
     for name, pool in server.pools.by_name().items():
         gauges[f"ringtrue_pool_queue_length/{name}"] = pool.waiting
     counters = {"ringtrue_database_unavailable_total": server.store.unavailable}
@@ -94,19 +93,19 @@ def _remove_folders_of_killed_servers(parent: Path) -> None:
             rmtree(folder, ignore_errors=True)
 
 
-async def share_numbers_regularly(server: ServerContext) -> None:
+async def share_own_numbers(server: ServerContext) -> None:
     """Leave this process's numbers for the others, where there are others."""
     folder = _shared_folder()
-    while folder is not None:
-        await asyncio.get_running_loop().run_in_executor(None, share_numbers, collect_numbers(server), folder)
-        await asyncio.sleep(SHARE_SECONDS)
+    if folder is not None:
+        numbers = collect_numbers(server).to_json()  # here, as the event loop adds to what is counted
+        await asyncio.to_thread(share_numbers, numbers, folder)
 
 
 def _count_rows(connection: Connection) -> dict[str, float | None]:
-    """Answers by the number of the last, as none is used twice and counting a million rows takes too long."""
+    """Answers by the number of the newest, as counting a million rows takes too long."""
     last = connection.execute(select(func.max(schema.judgment.c.id))).scalar()
     tasks = select(func.count()).select_from(schema.task).where(schema.task.c.closed.is_(None))
-    return {"ringtrue_answers_total": last or 0, "ringtrue_open_tasks": connection.execute(tasks).scalar_one()}
+    return {"ringtrue_newest_answer_number": last or 0, "ringtrue_open_tasks": connection.execute(tasks).scalar_one()}
 
 
 def _shared_folder() -> Path | None:

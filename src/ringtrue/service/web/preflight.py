@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass
@@ -11,11 +12,11 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from sqlalchemy import Connection, Engine, text
 
-from ringtrue.errors import RingtrueError, StoreError
+from ringtrue.errors import RingtrueError
 from ringtrue.formatting.phrases import format_count
 from ringtrue.service.store.connections import create_engines, translate_opening_errors
-from ringtrue.service.store.migration import STEPS, read_schema_version
-from ringtrue.service.web.app import normalise_base_url, open_listener
+from ringtrue.service.store.migration import STEPS, read_schema_version, require_known_version
+from ringtrue.service.web.app import normalise_base_url, open_listener, require_one_process_on_sqlite
 from ringtrue.service.web.disk_space import FULL_BYTES, list_temp_parents, measure_disk
 from ringtrue.service.web.origins import is_loopback
 
@@ -24,7 +25,6 @@ if TYPE_CHECKING:
 
 OPTIONAL_PACKAGES = {  # what each is for
     "uvloop": "a faster event loop",
-    "httptools": "a faster parser of requests",
     "psycopg": "PostgreSQL",
 }
 PATIENCE = 5.0
@@ -46,12 +46,14 @@ class Target(NamedTuple):
     host: str
     port: int
     base_url: str | None
+    workers: int = 1
 
 
 def check_server(target: Target) -> list[Check]:
     """Everything that can be looked at before starting; what fails does not stop the others."""
     checks = (
         ("database", lambda: _check_database(target.database)),
+        ("workers", lambda: _check_workers(target)),
         ("disk", lambda: _check_disk(target.database)),
         ("temporary files", _check_temp_folders),
         ("address", lambda: _check_address(target)),
@@ -72,7 +74,7 @@ def _check_database(database: str) -> Iterator[Check]:
     engines = create_engines(database, pool_size=1, patience=PATIENCE)
     path = _sqlite_path(engines.writing)
     if path is not None and not path.exists():
-        yield Check(name="database", ok=True, detail=f"{path} is not there yet: starting makes it")
+        yield _check_new_file(path)
         return
     try:
         with translate_opening_errors(engines.writing.url.render_as_string()):
@@ -85,6 +87,20 @@ def _check_database(database: str) -> Iterator[Check]:
     finally:
         engines.writing.dispose()
         engines.reading.dispose()
+
+
+def _check_new_file(path: Path) -> Check:
+    folder = path.absolute().parent
+    if not os.access(folder, os.W_OK | os.X_OK):
+        return Check(
+            name="database", ok=False, detail=f"{path} is not there, and the folder {folder} may not be written"
+        )
+    return Check(name="database", ok=True, detail=f"{path} is not there yet: starting makes it")
+
+
+def _check_workers(target: Target) -> Iterator[Check]:
+    require_one_process_on_sqlite(target.database, target.workers)
+    yield Check(name="workers", ok=True, detail=format_count(target.workers, "process"))
 
 
 def _sqlite_path(engine: Engine) -> Path | None:
@@ -110,11 +126,7 @@ def _write_and_roll_back(connection: Connection, statement: str) -> None:
 
 
 def _describe_migration(version: int, *, is_sqlite: bool) -> Check:
-    if version > len(STEPS):
-        raise StoreError(
-            f"the database is of a newer ringtrue: it has step {version}, and this one knows {len(STEPS)}; install the "
-            f"newer version"
-        )
+    require_known_version(version, STEPS)
     if version == len(STEPS):
         detail = f"step {version}, up to date"
     elif not version:
@@ -129,6 +141,8 @@ def _describe_migration(version: int, *, is_sqlite: bool) -> Check:
 def _check_disk(database: str) -> Iterator[Check]:
     engines = create_engines(database, pool_size=1, patience=PATIENCE)
     path = _sqlite_path(engines.writing)
+    engines.writing.dispose()
+    engines.reading.dispose()
     space = None if path is None else measure_disk(path.absolute().parent)
     if path is None:
         yield Check(name="disk", ok=True, detail="PostgreSQL does not tell how much room it has: watch it there")

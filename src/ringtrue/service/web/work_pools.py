@@ -28,6 +28,7 @@ PAIR_THREADS = 2  # the next pairs for judges of a project that chooses them by 
 PASSWORD_THREADS = 2  # each hash takes 64 MiB and a fifth of a second
 HEAVY_WAITING, HEAVY_PER_ACCOUNT = 16, 4
 OVERVIEW_PER_ACCOUNT = 20
+READERS_WAITING = 10_000  # more than connections: none is refused
 OVERVIEW_WAITING = PAIRS_WAITING = PASSWORDS_WAITING = 200
 RETRY_SECONDS = 5  # after which somebody with too much in hand may ask again
 
@@ -73,9 +74,9 @@ class WorkPool:
         """How many pieces of work wait for a thread."""
         return max(0, self.in_hand - self._threads)
 
-    def shutdown(self) -> None:
-        """Begin nothing more; what runs is finished."""
-        self._executor.shutdown(wait=False, cancel_futures=True)
+    def shutdown(self, *, wait: bool = False) -> None:
+        """Begin nothing more; what runs is finished, and waited for if told so."""
+        self._executor.shutdown(wait=wait, cancel_futures=True)
 
     def _release(self, account: int | None, share: Hashable) -> None:
         with self._lock:

@@ -122,3 +122,18 @@ def test_attempts_in_memory_are_forgotten_after_a_while_and_do_not_grow_without_
     for number in range(100):
         assert not attempts.record(handle=f"h{number}", address=f"a{number}", now=number * ATTEMPT_WINDOW)
     assert len(attempts._times) < 40
+
+
+def test_attempts_that_are_refused_leave_nothing_and_lock_nobody_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    from ringtrue.service.web.auth import read_only_login
+
+    monkeypatch.setattr(read_only_login, "MAX_KEYS", 30)
+    attempts = MemoryAttempts()
+    number = 0
+    while not attempts.record(handle=f"h{number}", address="a", now=1.0):
+        number += 1
+    kept = len(attempts._times)
+    for other in range(100):
+        assert attempts.record(handle=f"other{other}", address="a", now=2.0)
+    assert len(attempts._times) == kept
+    assert not attempts.record(handle="olga", address="another", now=3.0)

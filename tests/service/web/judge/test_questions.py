@@ -27,6 +27,7 @@ from ringtrue.service.store.tasks import get_or_create_task
 from ringtrue.service.web.judge import screen
 from ringtrue.service.web.judge.screen import render_answer_panel
 from ringtrue.service.web.owner.project_form import default_guidelines
+from service.full_disks import make_read_only
 from service.web.judge.answering import fields, follow, heading, rows, say
 
 JSON = {"accept": "application/json"}
@@ -606,3 +607,15 @@ def test_a_judge_who_waits_gets_pairs_when_the_turn_of_a_server_that_died_has_en
 def test_the_usual_guidelines_tell_nobody_of_traps(scale: Scale) -> None:
     words = default_guidelines(scale).lower()
     assert not [word for word in ("known", "trap", "check", "test") if word in words]
+
+
+def test_on_a_full_disk_the_time_limit_is_told_all_the_same(
+    judge: Any, asked: Project, clock: Any, web_store: Store
+) -> None:
+    judge.get("/p/news/judge?begin=1")
+    (task,) = rows(web_store, "SELECT id FROM task")[0]
+    clock.now += 31 * 60
+    make_read_only(web_store)
+    page = judge.get(f"/p/news/judge?task={task}")
+    assert (page.status_code, heading(page)) == (410, "The time of this task is over")
+    assert "may not be written" in page.text

@@ -7,7 +7,6 @@ fingerprint of the one that it was opened with. Attempts are counted in memory, 
 from __future__ import annotations
 
 import secrets
-from collections import defaultdict
 from typing import TYPE_CHECKING
 
 from ringtrue.errors import NotFoundError, ReadOnlyError
@@ -30,22 +29,21 @@ class MemoryAttempts:
     """Attempts to log in that could not be written down; each process counts its own."""
 
     def __init__(self) -> None:
-        self._times: defaultdict[str, list[float]] = defaultdict(list)
+        self._times: dict[str, list[float]] = {}
 
     def record(self, *, handle: str, address: str, now: float) -> float:
         """Count an attempt; answers how many seconds to wait, 0 when it may go on."""
         oldest = now - ATTEMPT_WINDOW
         if len(self._times) > MAX_KEYS:
-            self._times = defaultdict(list, {key: times for key, times in self._times.items() if times[-1] > oldest})
+            self._times = {key: times for key, times in self._times.items() if times[-1] > oldest}
         wait = 0.0
-        keys = attempt_keys(handle, address)
-        for kind, key in keys.items():
-            times = self._times[key] = [time for time in self._times[key] if time > oldest]
+        recent: dict[str, list[float]] = {}
+        for kind, key in attempt_keys(handle, address).items():
+            times = recent[key] = [time for time in self._times.get(key, ()) if time > oldest]
             if len(times) >= ATTEMPT_LIMITS[kind]:
                 wait = max(wait, times[-ATTEMPT_LIMITS[kind]] + ATTEMPT_WINDOW - now)
-        if not wait:
-            for key in keys.values():
-                self._times[key].append(now)
+        if not wait:  # an attempt that is refused leaves nothing, so that no list is empty
+            self._times |= {key: [*times, now] for key, times in recent.items()}
         return wait
 
 
@@ -69,7 +67,7 @@ async def start_read_only_session(
 def authenticate_read_only_login(connection: Connection, secret: str, now: float) -> tuple[Person, str] | None:
     """Who logged in with a secret that carries our signature; None when the time is over or the password another."""
     account, expires, fingerprint, csrf = secret.removeprefix(PREFIX).split(":")
-    if float(expires) <= now:
+    if not now < float(expires) <= now + SESSION_MINUTES * 60:
         return None
     try:
         person, current = _load_person(connection, int(account))

@@ -13,7 +13,7 @@ import numpy as np
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
-from ringtrue.errors import ConflictError, LateError, NotFoundError, UnavailableError, UsageError
+from ringtrue.errors import ConflictError, LateError, NotFoundError, ReadOnlyError, UnavailableError, UsageError
 from ringtrue.service.store.answers import record_answer, reopen_questions, undo_last_answer
 from ringtrue.service.store.completion import (
     Completion,
@@ -104,7 +104,10 @@ async def judge(request: Request, access: SessionJudge) -> Response:
         screen = opened_screen
     message = MESSAGES.get(request.query_params.get("said", ""))
     if screen.state.closed is None and is_past_deadline(screen):
-        screen = await access.write(lambda connection, context: _end_task(connection, context, screen.state.id))
+        try:
+            screen = await access.write(lambda connection, context: _end_task(connection, context, screen.state.id))
+        except ReadOnlyError as error:  # the next visit, or the server by itself, closes it; no code is shown before
+            return time_over_page(request, screen, None, str(error))
     if screen.state.closed is not None and screen.state.outcome != "expired":
         return see_other(f"/p/{screen.context.project.name}/done?task={screen.state.id}")
     if screen.state.closed is not None:

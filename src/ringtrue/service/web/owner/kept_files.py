@@ -7,6 +7,7 @@ What is too old, or too much, goes; where nothing can be kept, the page asks for
 
 from __future__ import annotations
 
+import asyncio
 import hmac
 import json
 import os
@@ -16,7 +17,7 @@ import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from shutil import rmtree
 from typing import TYPE_CHECKING
@@ -61,7 +62,7 @@ async def read_form_files(
         for name, chosen in files.items()
         if not chosen or name in many
     }
-    kept = await context.compute(lambda: _load_kept(context, token, wanted))
+    kept = await asyncio.to_thread(_load_kept, context, token, wanted)
     for name, numbers in wanted.items():
         if len(numbers) > len(kept.get(name, ())):
             form.problems[name] = "What you had chosen here is not kept any more: choose it again."
@@ -74,14 +75,19 @@ async def keep_form_files(
     context: RequestContext, form: FormState, files: Mapping[str, Sequence[UploadedFile]]
 ) -> None:
     """Keep the files of a form that is shown again, in place of those that were kept of it before."""
-    form.values[TOKEN_FIELD], form.kept = await context.compute(lambda: _store_kept(context, files))
+    form.values[TOKEN_FIELD], form.kept = await asyncio.to_thread(_store_kept, context, files)
 
 
 async def forget_form_files(context: RequestContext) -> None:
     """Throw away what was kept of a form that has done its work."""
     token = context.text(TOKEN_FIELD)
     if token:
-        await context.compute(lambda: rmtree(_set_folder(context, token), ignore_errors=True))
+        await asyncio.to_thread(_remove_set, context, token)
+
+
+def _remove_set(context: RequestContext, token: str) -> None:
+    with suppress(OSError):
+        rmtree(_set_folder(context, token), ignore_errors=True)
 
 
 def remove_old_sets(server: ServerContext, *, room_for: int = 0) -> None:
@@ -149,7 +155,7 @@ def _store_kept(
             kept.setdefault(field, []).append(
                 KeptFile(number=number, field=field, name=file.name, size=len(file.content))
             )
-        rows = [{name: getattr(one, name) for name in KeptFile.__slots__} for chosen in kept.values() for one in chosen]
+        rows = [asdict(kept_file) for chosen in kept.values() for kept_file in chosen]
         (folder / INDEX).write_text(json.dumps(rows))
     except OSError:  # such as a full disk
         if folder is not None:
