@@ -197,3 +197,11 @@ def test_sums_over_whole_queries_depend_on_golds_scale_and_ndcg_does_not() -> No
     assert list(draw.expected_range["run0"]) == ["DCG@6"]
     low, high = draw.expected_range["run0"]["DCG@6"]
     assert high == pytest.approx(low * np.sqrt(5))  # √1.25 to ½
+
+
+def test_a_label_that_the_measure_never_looks_at_hides_nothing() -> None:
+    gains = np.array([0.0, 1.0, 2.0])
+    with_it, without = (np.array([share, 0.3, 0.7 - share]) for share in (1e-12, 0.0))
+    assert hidden_covariance(gains, without) == hidden_covariance(gains[1:], np.array([0.3, 0.7]))
+    assert hidden_covariance(gains, with_it) == pytest.approx(hidden_covariance(gains, without))
+    assert hidden_covariance(gains, np.array([0.0, 1.0, 0.0])) == 1.0

@@ -185,6 +185,18 @@ def test_one_task_earns_the_code_of_one_link(store: Store) -> None:
     assert rows(store, "SELECT code FROM completion ORDER BY id") == [("C1",), ("C2",)]
 
 
+def test_a_task_whose_partial_code_was_replaced_earns_none_of_another_link(store: Store) -> None:
+    where = project(store, items=8)
+    who, link = come(store, where, partial_code="HALF")
+    _, other_link = come(store, where, code="C2", partial_code="PART2")
+    come(store, where, link)
+    first = do_task(store, where, who, "answer", "skip", "skip", "unsure")
+    do_task(store, where, who, *["answer"] * 4)
+    come(store, where, other_link, now=NOW + 5)
+    assert settle(store, where, who, first.id).code == "C1"
+    assert rows(store, "SELECT code FROM completion") == [("C1",)]
+
+
 @pytest.mark.contract
 def test_pages_that_are_looked_at_at_once_show_one_code(store: Store) -> None:
     where = project(store)
@@ -262,3 +274,14 @@ def test_skipped_questions_are_opened_again_and_those_that_others_took_are_not(s
     assert shown is not None
     assert not say(store, ann, shown).late
     assert rows(store, "SELECT MAX(given) FROM item") == [(1,)]
+
+
+def test_traps_stay_skipped_where_another_question_cannot_be_opened_again(store: Store) -> None:
+    where = project(store, items=3, known=1, traps=1, traps_needed=0)
+    ann, ben = judge(store), judge(store, "ben")
+    task = begin(store, where, ann)
+    while (shown := question(store, task, ann)) is not None:
+        say(store, ann, shown, kind="skip")
+    begin(store, where, ben)  # takes the ordinary ones
+    assert store.write(lambda c: reopen_questions(c, ann, task.id, "skipped", now=NOW + 3)) == 0
+    assert rows(store, f"SELECT COUNT(*) FROM assignment WHERE task = {task.id} AND state = 'open'") == [(0,)]

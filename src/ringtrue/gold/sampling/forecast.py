@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 PRIOR_LABELS = 4.0  # how many gold labels of a bronze level, or gold queries, the assumed spread is worth
 USUAL_TOP = 3  # the highest gold label where nobody says: grades from 0 to 3, as TREC has them
 BATCH_DOCS = 10_000  # documents held at once
-MIN_SHOWN_SHARE = 1e-6  # a label that a measure hardly looks at says nothing about what it hides
 SIMULATED_DRAWS = 20  # of gold: how often P@k has few labels of a kind, and what its interval is then
 HalfWidths = dict[str, dict[str, float]]
 
@@ -322,18 +321,17 @@ def hidden_covariance(gains: FloatArray, shares: FloatArray) -> float:
 
         c(equal shares) / c(shares),   c = (Σ_k φ(z_k) Δ_k)² / variance of the gains
 
-    A label is taken for a normal impression cut at thresholds z, each of which makes the gain larger by Δ. Of the
-    covariance of two impressions, that of the gains has the share c, to first order. A judge who says yes to four
-    documents of five shows less of it than one who says so to every other.
+    A label is a normal impression cut at thresholds z, each worth Δ; c is what is left of the covariance, nearly.
 
     Examples:
         >>> [round(hidden_covariance(np.array([0.0, 1.0]), np.array([1 - yes, yes])), 2) for yes in (0.5, 0.8)]
         [1.0, 1.3]
     """
-    distinct, index = np.unique(gains[shares > MIN_SHOWN_SHARE], return_inverse=True)
+    distinct, index = np.unique(gains, return_inverse=True)
+    shown = np.bincount(index, weights=shares).astype(np.float64)
+    distinct, shown = distinct[shown > 1e-6], shown[shown > 1e-6]  # what a measure hardly looks at tells nothing
     if len(distinct) < 2:  # the measure looks at documents of one label
         return 1.0
-    shown = np.bincount(index, weights=shares[shares > MIN_SHOWN_SHARE]).astype(np.float64)
     equal = np.full(len(distinct), 1 / len(distinct))
     return _kept_covariance(distinct, equal) / _kept_covariance(distinct, shown / shown.sum())
 

@@ -13,7 +13,12 @@ from ringtrue.service.store import Store
 from ringtrue.service.store.accounts import create_account, set_password
 from ringtrue.service.store.audit_log import load_audit_entries
 from ringtrue.service.store.sessions import ATTEMPT_LIMITS, ATTEMPT_WINDOW, record_login_attempt
-from ringtrue.service.web.auth.read_only_login import SESSION_MINUTES, MemoryAttempts
+from ringtrue.service.web.auth.read_only_login import (
+    PREFIX,
+    SESSION_MINUTES,
+    MemoryAttempts,
+    authenticate_read_only_login,
+)
 from ringtrue.service.web.health import check_health
 from service.full_disks import make_read_only
 from service.web.owner.stories import said
@@ -137,3 +142,15 @@ def test_attempts_that_are_refused_leave_nothing_and_lock_nobody_out(monkeypatch
         assert attempts.record(handle=f"other{other}", address="a", now=2.0)
     assert len(attempts._times) == kept
     assert not attempts.record(handle="olga", address="another", now=3.0)
+
+
+def test_a_session_that_claims_more_time_than_is_given_is_none(nobody: Any, olga: int, web_store: Store) -> None:
+    make_read_only(web_store)
+    assert log_in(nobody).status_code == 303
+    server = nobody.client._transport.app.state.server
+    secret = server.unsign(nobody.client.cookies[server.session_cookie], "login")
+    account, expires, rest = secret.removeprefix(PREFIX).split(":", 2)
+    longer = f"{PREFIX}{account}:{int(expires) + 3600}:{rest}"
+    with web_store.read() as connection:
+        assert authenticate_read_only_login(connection, secret, server.clock()) is not None
+        assert authenticate_read_only_login(connection, longer, server.clock()) is None

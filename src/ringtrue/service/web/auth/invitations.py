@@ -5,6 +5,7 @@ Looking at a link changes nothing, for browsers and chat programs look at links 
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from fastapi import APIRouter, Request, Response
@@ -46,6 +47,8 @@ router = APIRouter(include_in_schema=False)
 PLATFORM_PARAMETERS = ("PROLIFIC_PID", "STUDY_ID", "SESSION_ID", "workerId", "assignmentId", "hitId")
 MTURK_PREVIEW = ("assignmentId", "ASSIGNMENT_ID_NOT_AVAILABLE")
 MAX_PARAMETER_LENGTH = 200
+# What stands in a link before a platform fills it in: everybody who got it so would be one worker.
+PLACEHOLDER = re.compile(r"[{$<%].*[}>%]|(worker|assignment|hit|prolific)[ _-]?p?id", re.IGNORECASE)
 RESET_DAYS = 3
 
 
@@ -195,9 +198,10 @@ def worker_id_from(parameters: Mapping[str, str]) -> str | None:
         >>> worker_id_from({"workerId": "A1B2", "hitId": "3X"})
         'mturk:A1B2'
         >>> worker_id_from({})
+        >>> worker_id_from({"PROLIFIC_PID": "{{%PROLIFIC_PID%}}", "workerId": "WORKER_ID"})
     """
     for name, platform in (("PROLIFIC_PID", "prolific"), ("workerId", "mturk")):
-        if parameters.get(name):
+        if parameters.get(name) and not PLACEHOLDER.fullmatch(parameters[name]):
             return f"{platform}:{parameters[name]}"
     return None
 
