@@ -77,10 +77,10 @@ class QueryEstimator:
         """For each run, its interval with lost labels at their worst and at their best."""
         if self.problem.method == "gold" or not self._unknown_docs.height:
             return [None] * len(self.problem.runs)
-        found = (self._bound(measure, [run]) for run in range(len(self.problem.runs)))
+        bounds_by_run = (self._bound(measure, [run]) for run in range(len(self.problem.runs)))
         return [
             None if bounds is None else bounds.around(estimate, *possible_values(measure))
-            for bounds, estimate in zip(found, self.estimates(measure), strict=True)
+            for bounds, estimate in zip(bounds_by_run, self.estimates(measure), strict=True)
         ]
 
     def bronze_worth(self, measure: Measure, pairs: IntArray | None = None) -> BronzeWorth | None:

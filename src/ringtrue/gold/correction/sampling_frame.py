@@ -54,9 +54,9 @@ class SamplingFrame:
             )
         drawn = table["drawn"].cast(pl.String).str.to_lowercase()
         if not (known := drawn.is_in(list(DRAWN_WORDS)).fill_null(value=False)).all():
-            found = table["drawn"].filter(~known)[0]
+            word = table["drawn"].filter(~known)[0]
             raise TableError(
-                f"column drawn of a sampling frame: expected true or false, found '{found}'; is it the sample itself? "
+                f"column drawn of a sampling frame: expected true or false, found '{word}'; is it the sample itself? "
                 f"The frame is the second file that `ringtrue sample` writes"
             )
         docs = pl.DataFrame(
@@ -79,13 +79,13 @@ class SamplingFrame:
 
     def holds(self, pool: Pool) -> NDArray[np.bool_]:
         """Which documents of a pool could have been drawn."""
-        found = pool.docs.join(
+        marked = pool.docs.join(
             self.docs.select("query", "doc", known=pl.lit(value=True)),
             on=["query", "doc"],
             how="left",
             maintain_order="left",
         )
-        return found["known"].fill_null(value=False).to_numpy()
+        return marked["known"].fill_null(value=False).to_numpy()
 
     def complete(self, gold: Judgments) -> Judgments:
         """The gold labels with the frame's probabilities, and a row with the label −1 for each that got lost.
