@@ -51,7 +51,7 @@ class Evidence:
         self.work = votes if traps is None else votes.keep(traps[votes.item] < 0)
         self.others = leave_one_out_consensus(self.work)
         self.durations, self.repeats = measure_durations(all_votes), find_repeated_labels(all_votes)
-        # Which side wins, and how fast somebody is, can be told without anybody else.
+        # The side that wins, and the speed of a judge, need no other judge.
         is_timed = self.durations is not None and self.durations.source == "seconds" and len(self.durations.seconds)
         tells_nothing = gold is None and traps is None and not votes.is_pairwise and not is_timed
         if tells_nothing and (self.others.label == NO_OTHERS).all():

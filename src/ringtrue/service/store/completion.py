@@ -18,7 +18,7 @@ from ringtrue.service.store import schema
 from ringtrue.service.store.answers import submit_task
 from ringtrue.service.store.connections import insert_if_absent
 from ringtrue.service.store.projects import parse_settings
-from ringtrue.service.store.tasks import TrapCount, get_task_state, passes_traps
+from ringtrue.service.store.tasks import NO_TRAPS, TrapCount, get_task_state, passes_traps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -32,7 +32,6 @@ ShortfallKind: TypeAlias = Literal["answered", "unsure", "traps", "time"]
 # What is easily taken for something else when it is copied by hand is left out: 0 and O, 1, I and L, U and V.
 CODE_LETTERS = "23456789ABCDEFGHJKMNPQRSTWXYZ"
 CODE_LENGTH = 8
-NO_TRAPS = TrapCount(0, 0)
 invitation, visit, completion, tasks = schema.invitation, schema.visit, schema.completion, schema.task
 visits_before = visit.alias("visits_before")
 FIRST_VISIT = select(func.min(visits_before.c.time)).where(
@@ -103,7 +102,7 @@ class Shortfall(NamedTuple):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Completion:
-    """What a crowd worker is told at the end of a task: `kind` is None where no code is earned.
+    """What a crowd worker sees at the end of a task: `kind` is None where no code is earned.
 
     `code` is None where the link has none. `offers_partial` says that the link has a code for a part of the work, and
     that there is a part. With `to_grant` the code has to be written down before it is shown, by `settle_completion`.

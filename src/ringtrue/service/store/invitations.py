@@ -177,7 +177,7 @@ def require_admission(
     worker: str | None,
     browser: str | None = None,
 ) -> None:
-    """Refuse whom a crowd link does not let in, before any account is made: `accept_invitation` asks the same."""
+    """Refuse those a crowd link does not admit, before any account is made: `accept_invitation` asks the same."""
     if _find_crowd_account(connection, invitation, account, worker, browser) is None and invitation.left == 0:
         raise _used_up_error(invitation)
 

@@ -184,7 +184,7 @@ def load_judge_progress(connection: Connection, project: Project) -> list[JudgeP
             .group_by(task.c.account, account.c.handle, account.c.kind)
         )
     }
-    # A task keeps its count when it is closed; to count all of them anew would take seconds in large projects.
+    # A task keeps its count when it is closed; counting all of them again would take seconds in large projects.
     open_traps = count_traps(connection, task.c.account, task.c.project == project.id, task.c.closed.is_(None))
     times = _load_times(connection, project.id)
     failed_tasks = Counter(failed_task.account for failed_task in load_failed_tasks(connection, project))

@@ -25,7 +25,7 @@ SETTING_LIMITS = {  # the least and the most; of traps there are fewer than ques
     "completion_seconds": (0, 3600),
 }
 SHARES = ("completion_answered", "completion_unsure")
-TRAP_SETTINGS = ("traps", "traps_needed", "failed_traps", "completion_traps")  # told to owners and viewers alone
+TRAP_SETTINGS = ("traps", "traps_needed", "failed_traps", "completion_traps")  # shown to owners and viewers only
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

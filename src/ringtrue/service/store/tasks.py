@@ -41,7 +41,7 @@ CLOSE_TASK = text("""
 UPDATE task SET closed = COALESCE(closed, :now), outcome = :outcome, traps = :traps, passed = :passed
 WHERE id = :task""")
 QUESTION_COUNT = select(func.count()).where(assignments.c.task == tasks.c.id)
-# A judge is not told that a task was set aside, which would tell of its traps: it was handed in, or it expired.
+# Judges do not see that a task was set aside, which would reveal its traps: it was handed in, or it expired.
 UNANSWERED = (
     select(assignments.c.id)
     .outerjoin(

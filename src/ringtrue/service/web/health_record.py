@@ -1,4 +1,4 @@
-"""What was last found about the database and its disk, and what owners are told about it."""
+"""What was last found about the database and its disk, and the warning that owners see."""
 
 from __future__ import annotations
 

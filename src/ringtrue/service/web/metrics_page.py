@@ -47,7 +47,7 @@ async def metrics(caller: Reader) -> Response:
     health = server.health.value
     try:
         counts = await caller.read(_count_rows)
-    except RingtrueError:  # what the process knows by itself is told all the same
+    except RingtrueError:  # the numbers of the process itself are shown all the same
         counts = {}
     disk = health.disk
     database: dict[str, float | None] = {

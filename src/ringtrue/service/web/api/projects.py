@@ -320,7 +320,7 @@ async def take_back(project: ProjectName, file: RowId, caller: Manager) -> Any:
 
 
 def _make_project_response(project: Project, caller: Caller) -> dict[str, Any]:
-    """A project as whoever asks sees it: traps are told to viewers and owners, by a token that reads or manages."""
+    """A project as whoever asks sees it: traps are shown to viewers and owners, by a token that reads or manages."""
     roles = caller.person.roles.get(project.id, frozenset()) | ({"owner"} if caller.person.owner else set())
     settings = asdict(project.settings)
     if not caller.person.may("viewer", project.id) or caller.scopes <= {"judge"}:

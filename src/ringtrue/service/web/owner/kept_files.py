@@ -50,8 +50,8 @@ async def read_form_files(
 ) -> dict[str, list[UploadedFile]]:
     """The files of a form by field: those that were chosen now, and those that were kept and are still wanted.
 
-    Fields of `many` files get both, but for kept ones whose name is chosen anew; in others the new file takes the place
-    of the kept one.
+    Fields of `many` files get both, but for kept ones whose name is chosen again; in others the new file replaces the
+    kept one.
     """
     files = {name: await read_uploaded_files(context.form, name) for name in names}
     token = context.text(TOKEN_FIELD)
