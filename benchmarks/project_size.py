@@ -127,15 +127,15 @@ def judge_by_pages(site: Site) -> None:
     clients = [Client(site, judge) for judge in site.project.judges[:JUDGES_AT_WORK]]
     with site.measured("pages: open a task") as taken:
         pages = [client.page("GET", f"/p/{PROJECT}/judge?begin=1", taken)[0] for client in clients]
-    while all('name="assignment"' in page for page in pages):
-        forms = [dict(FORM_FIELD.findall(page)) | {"kind": "answer", "answer": "1"} for page in pages]
+    while at_work := [number for number, page in enumerate(pages) if 'name="assignment"' in page]:
+        sent = {}
         with site.measured("pages: record an answer") as taken:
-            sent = [
-                client.page("POST", f"/p/{PROJECT}/answer", taken, **form)[1]
-                for client, form in zip(clients, forms, strict=True)
-            ]
+            for number in at_work:
+                form = dict(FORM_FIELD.findall(pages[number])) | {"kind": "answer", "answer": "1"}
+                sent[number] = clients[number].page("POST", f"/p/{PROJECT}/answer", taken, **form)[1]
         with site.measured("pages: show the next question") as taken:
-            pages = [client.page("GET", path, taken)[0] for client, path in zip(clients, sent, strict=True)]
+            for number, path in sent.items():
+                pages[number] = clients[number].page("GET", path, taken)[0]
     with site.measured("pages: hand in") as taken:
         for client, page in zip(clients, pages, strict=True):
             client.page("POST", f"/p/{PROJECT}/hand-in", taken, task=dict(FORM_FIELD.findall(page))["task"])
