@@ -15,11 +15,12 @@ from pathlib import Path
 import pytest
 from benchmarks.servers import PostgreSQL, free_port
 from sqlalchemy import Connection, text
-from sqlalchemy.exc import IntegrityError
+from sqlalchemy.exc import IntegrityError, OperationalError
 
 from ringtrue.errors import StoreError, UnavailableError
 from ringtrue.service.store import Store
 from ringtrue.service.store.accounts import create_account, erase_account
+from ringtrue.service.store.connections import fetch_raw_rows
 
 
 def mode(path: Path) -> int:
@@ -327,3 +328,14 @@ def test_a_server_or_database_that_is_not_there_is_named_without_its_password(po
     with pytest.raises(StoreError, match='database "nowhere" does not exist'):
         Store.open(postgresql.url("nowhere"))
     assert "secret" not in str(away.value)
+
+
+def test_a_read_that_fails_between_its_rows_raises_what_others_raise(tmp_path: Path) -> None:
+    numbers = text("WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n LIMIT 100000) SELECT i FROM n")
+    with Store.open(f"sqlite:///{tmp_path / 'new.db'}") as store, store.read() as connection:
+        assert sum(map(len, fetch_raw_rows(connection, numbers))) == 100_000
+        batches = fetch_raw_rows(connection, numbers)
+        next(batches)
+        connection.connection.driver_connection.set_progress_handler(lambda: 1, 1000)
+        with pytest.raises(OperationalError, match="interrupted"):
+            next(batches)

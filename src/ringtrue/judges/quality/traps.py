@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 import polars as pl
 from numpy.typing import NDArray
@@ -52,6 +54,7 @@ def required_passes(n: int, accept: tuple[int, int]) -> int:
     return -(-n * accept[0] // accept[1])
 
 
+@lru_cache
 def chance_accepted(n: int, accept: tuple[int, int], guess: float) -> float:
     """How often a batch with n traps is accepted when each is passed by luck alone.
 

@@ -17,6 +17,7 @@ Outside: TypeAlias = Literal["refuse", "exclude", "clip"]
 MAX_STRAY_SHARE, MAX_STRAY_LABELS = 0.01, 3  # share of the labels, and different ones, that may be slips
 UNDECIDED_KINDS = ("unsure", "skip")
 ISO_PATTERN = r"^(\d{4}-\d\d-\d\d)(?:[T ](\d\d):(\d\d)(?::(\d\d(?:[.,]\d+)?))? ?(?:Z|([+-]\d\d)(?::?(\d\d))?)?)?$"
+COMMON_ISO = "%Y-%m-%dT%H:%M:%S%.fZ"  # what most programs write; four times as fast as the pattern
 DAY_OR_MONTH = re.compile(r"\d{1,2}([/.-])\d{1,2}\1\d{2,4}\b.*")
 
 
@@ -151,7 +152,9 @@ def _to_seconds(column: pl.Series) -> pl.Series:
     if column.dtype == pl.String:
         seconds = column.cast(pl.Float64, strict=False)
         if 2 * seconds.null_count() > len(column):  # most are no numbers
-            seconds = _parse_iso(column)
+            seconds = column.str.to_datetime(COMMON_ISO, strict=False, time_unit="us")
+            if seconds.null_count():
+                seconds = _parse_iso(column)
     if seconds.dtype.is_temporal():
         seconds = seconds.cast(pl.Datetime("us"), strict=False).cast(pl.Int64) / 1e6
     return seconds.cast(pl.Float64, strict=False)

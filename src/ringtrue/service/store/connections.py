@@ -9,7 +9,7 @@ import os
 import select
 import sqlite3
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from itertools import islice
@@ -33,10 +33,11 @@ from sqlalchemy.pool import QueuePool, StaticPool
 from ringtrue.errors import InputError, ReadOnlyError, StoreError, UnavailableError
 
 if TYPE_CHECKING:
-    from sqlalchemy import URL, Connection, Engine, Table, TextClause
+    from sqlalchemy import URL, Connection, Engine, Select, Table, TextClause
 
 T = TypeVar("T")
 CHUNK = 2_000  # rows or ids in one statement
+FETCH_SIZE = 5_000  # rows that are fetched at a time
 
 LOCKED = "the database is locked by another program"
 FULL = "the disk of the database is full: make room on it"
@@ -128,6 +129,22 @@ def translate_opening_errors(database: str) -> Iterator[None]:
         raise (UnavailableError if is_transient else StoreError)(
             f"cannot open the database {database}: {_error_text(error) if message in (None, AWAY) else message}"
         ) from error
+
+
+def fetch_raw_rows(connection: Connection, statement: Select[Any]) -> Iterator[Sequence[Any]]:
+    """Rows as the driver has them, some thousands at a time: SQLAlchemy's row objects take a third of the time.
+
+    SQLite has no truth values: there, they are integers.
+    """
+    result = connection.execute(statement)
+    driver_error = connection.dialect.loaded_dbapi.Error
+    try:
+        while rows := result.cursor.fetchmany(FETCH_SIZE):
+            yield rows
+    except driver_error as error:
+        raise DBAPIError.instance(None, None, error, driver_error) from error
+    finally:
+        result.close()
 
 
 def _sqlite_engine(url: URL, pool_options: dict[str, Any], patience: float, *, in_memory: bool) -> Engine:

@@ -13,6 +13,7 @@ import polars as pl
 from sqlalchemy import and_, case, func, select
 
 from ringtrue.service.store import schema
+from ringtrue.service.store.connections import FETCH_SIZE, fetch_raw_rows
 from ringtrue.service.store.records import Project, Queue
 from ringtrue.service.store.tasks import TrapCount, is_last_word, passes_traps
 from ringtrue.tables import Judgments, Preferences
@@ -20,14 +21,14 @@ from ringtrue.tables import Judgments, Preferences
 if TYPE_CHECKING:
     from sqlalchemy import ColumnElement, Connection, Select
 
-FETCH_SIZE = 5_000  # rows that are fetched at a time
 account, assignment, item = schema.account, schema.assignment, schema.item
 judgment, query, task = schema.judgment, schema.query, schema.task
 doc, named_items, other = schema.doc, schema.named_items, schema.other
 
 ANSWER_DTYPES = {
+    "id": pl.Int64,
     "item": pl.Int64,
-    "judge": pl.String,
+    "account": pl.Int64,
     "answer": pl.String,
     "time": pl.Float64,
     "seconds": pl.Float64,
@@ -37,6 +38,7 @@ ANSWER_DTYPES = {
     "kind": pl.String,
     "counts": pl.Boolean,
 }
+HANDLE_DTYPES = {"account": pl.Int64, "judge": pl.String}
 NAME_DTYPES = {"item": pl.Int64, "queue": pl.String, "query": pl.String, "left": pl.String, "right": pl.String}
 DETAIL_COLUMNS = ("time", "seconds", "batch", "place", "queue", "kind", "trap")
 TrapRows: TypeAlias = Literal["none", "labels", "all"]  # which answers to traps are wanted
@@ -269,6 +271,13 @@ def find_failed_tasks(connection: Connection, project: Project) -> dict[int, Tra
     return {task_id: count for task_id, count in counts.items() if not passes_traps(count, needed=needed, usual=usual)}
 
 
+def fetch_frame(connection: Connection, statement: Select[Any], dtypes: Mapping[str, Any]) -> pl.DataFrame:
+    """The rows of a statement as a frame; conditions among its columns have to be integers."""
+    raw_dtypes = {name: pl.Int8 if dtype == pl.Boolean else dtype for name, dtype in dtypes.items()}
+    frames = [pl.DataFrame(rows, schema=raw_dtypes, orient="row") for rows in fetch_raw_rows(connection, statement)]
+    return pl.concat(frames).cast(pl.Schema(dtypes)) if frames else pl.DataFrame(schema=dtypes)
+
+
 def format_time(column: str) -> pl.Expr:
     """Seconds since 1970 as text that every reader of times understands: ISO 8601, UTC.
 
@@ -285,62 +294,68 @@ def _load_current_answers(
 ) -> pl.DataFrame:
     """The answers that count, `left` and `right` as the item has them, not as `flipped` shows them.
 
-    The names of an item are looked up once, not for every judge who had it: that is half of the time.
+    The names of an item and of a judge are looked up once, not for every answer: that is half of the time.
     """
-    answers = _fetch_frame(connection, _last_words_statement(project, queue, all_traps=traps == "all"), ANSWER_DTYPES)
-    names = _fetch_frame(connection, _given_names_statement(project, queue), NAME_DTYPES)
-    frame = answers.join(names, on="item", how="inner", maintain_order="left").drop("item")
-    is_trap, counts = pl.col("queue") == "trap", pl.col("counts")
+    answers = fetch_frame(connection, _last_words_statement(project, queue, all_traps=traps == "all"), ANSWER_DTYPES)
+    names = fetch_frame(connection, _given_names_statement(project, queue), NAME_DTYPES)
+    handles = fetch_frame(connection, _handles_statement(project), HANDLE_DTYPES)
+    frame = answers.join(handles, on="account").join(names, on="item").with_columns(trap=pl.col("queue") == "trap")
+    is_trap, counts = pl.col("trap"), pl.col("counts")
     is_wanted = {"none": ~is_trap & counts, "labels": counts, "all": is_trap | counts}
     frame = frame.filter(is_wanted[traps])
     if not failed:
         frame = frame.filter(~pl.col("batch").is_in(sorted(find_failed_tasks(connection, project))))
     if traps != "none":
-        frame = _drop_traps_met_as_items(frame.with_columns(trap=is_trap))
-    return (frame if traps == "all" else frame.drop("kind")).with_columns(format_time("time"))
+        frame = _drop_traps_met_as_items(frame)
+    unwanted = {"none": ["trap", "kind"], "labels": ["kind"], "all": []}
+    return frame.sort("id").drop("id", "account", "item", *unwanted[traps]).with_columns(format_time("time"))
 
 
 def _detail_columns(frame: pl.DataFrame) -> list[str]:
     return [name for name in DETAIL_COLUMNS if name in frame.columns]
 
 
-def _fetch_frame(connection: Connection, statement: Select[Any], dtypes: Mapping[str, Any]) -> pl.DataFrame:
-    cursor = connection.execute(statement.execution_options(yield_per=FETCH_SIZE))
-    frames = [pl.DataFrame([tuple(row) for row in rows], schema=dtypes, orient="row") for rows in cursor.partitions()]
-    return pl.concat(frames) if frames else pl.DataFrame(schema=dtypes)
-
-
 def _drop_traps_met_as_items(frame: pl.DataFrame) -> pl.DataFrame:
     """Without a judge's answers to traps that the same judge answered as ordinary questions too."""
-    met_as_item = (~pl.col("trap")).any().over("query", "judge", "left", "right")
-    return frame.filter(~(pl.col("trap") & met_as_item))
+    ordinary, traps = frame.filter(~pl.col("trap")), frame.filter("trap")
+    question = ["query", "judge", "left", "right"]
+    return pl.concat([ordinary, traps.join(ordinary, on=question, how="anti", nulls_equal=True)])
 
 
 def _last_words_statement(project: Project, queue: Queue, *, all_traps: bool) -> Select[Any]:
-    """The answers that count of the tasks for a queue, those to traps too, by number of the item.
+    """The answers that count of the tasks for a queue, those to traps too, by numbers of judges and items.
 
     With all traps it is every last word that a judge may have met a trap by, also where it does not count.
     """
     return (
         select(
+            judgment.c.id,
             assignment.c.item,
-            account.c.handle,
+            assignment.c.account,
             judgment.c.answer,
             judgment.c.time,
             judgment.c.seconds,
             task.c.id,
             assignment.c.place,
-            assignment.c.flipped,
+            _as_integer(assignment.c.flipped),
             judgment.c.kind,
-            is_current_answer(),
+            _as_integer(is_current_answer()),
         )
         .select_from(schema.given_questions)
-        .join(account, account.c.id == assignment.c.account)
         .join(judgment, judgment.c.assignment == assignment.c.id)
         .where(task.c.project == project.id, task.c.queue == queue)
         .where(is_last_word() if all_traps else is_current_answer())
-        .order_by(judgment.c.id)
     )
+
+
+def _as_integer(condition: ColumnElement[bool]) -> ColumnElement[int]:
+    return case((condition, 1), else_=0)
+
+
+def _handles_statement(project: Project) -> Select[Any]:
+    """The names of those who have had a task."""
+    judges = select(task.c.account).where(task.c.project == project.id)
+    return select(account.c.id, account.c.handle).where(account.c.id.in_(judges))
 
 
 def _given_names_statement(project: Project, queue: Queue) -> Select[Any]:

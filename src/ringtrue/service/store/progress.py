@@ -12,7 +12,7 @@ from sqlalchemy import and_, case, distinct, exists, func, select, union
 from ringtrue.service.store import schema
 from ringtrue.service.store.connections import chunks
 from ringtrue.service.store.imports import TAKEN_BACK
-from ringtrue.service.store.label_queries import find_failed_tasks
+from ringtrue.service.store.label_queries import fetch_frame, find_failed_tasks
 from ringtrue.service.store.records import Progress, Project, Queue
 from ringtrue.service.store.tasks import NO_TRAPS, count_traps
 
@@ -323,13 +323,12 @@ def _count_judges(connection: Connection, project: int, queue: str) -> int:
 def _load_times(connection: Connection, project: int) -> dict[int, tuple[float | None, float]]:
     """By judge, the median of the seconds that an answer took that counts, and when the last answer came."""
     counts = and_(assignment.c.state == "done", judgment.c.version == assignment.c.version)
-    rows = connection.execute(
+    statement = (
         select(task.c.account, case((counts, judgment.c.seconds)), judgment.c.time)
         .select_from(schema.given_questions)
         .join(judgment, judgment.c.assignment == assignment.c.id)
         .where(task.c.project == project)
     )
-    schema_by_name = {"account": pl.Int64, "seconds": pl.Float64, "time": pl.Float64}
-    frame = pl.DataFrame(list(map(tuple, rows)), schema=schema_by_name, orient="row")
+    frame = fetch_frame(connection, statement, {"account": pl.Int64, "seconds": pl.Float64, "time": pl.Float64})
     times = frame.group_by("account").agg(pl.col("seconds").median(), pl.col("time").max())
     return {account_id: (seconds, time) for account_id, seconds, time in times.iter_rows()}
