@@ -13,7 +13,7 @@ from hypothesis import settings
 # Two processes share the cores, and as in the command line, threads that wait for each other cost more than they bring.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # read by the processes that xdist starts
 # A slow machine is no bug, and where nobody looks, every run tries the same examples; `make test` tries more of them.
-for profile, examples in {"check": 15, "test": 100}.items():
+for profile, examples in {"check": 15, "test": 50}.items():
     settings.register_profile(profile, deadline=None, derandomize=bool(os.environ.get("CI")), max_examples=examples)
 settings.load_profile("check")
 GC_THRESHOLDS = (10_000, 20, 20)  # the garbage collector comes far less often than it would: it is a tenth of the work

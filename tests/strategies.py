@@ -25,12 +25,12 @@ NUMBERS = [
     "0." + "1" * 900, "2.0", "1e0", "0.5",
 ]  # fmt: skip
 
-EXAMPLES = settings.default.max_examples  # of the profile: few in `make check`, many in `make test`
+EXAMPLES = settings.default.max_examples  # of the profile: few in `make check`, more in `make test`
 
 
 def examples(count: int) -> settings:
     """Another number of examples than the profile has, where more are needed or each is dear; few in `make check`."""
-    return settings(max_examples=count if EXAMPLES >= 100 else min(count, EXAMPLES))
+    return settings(max_examples=count if EXAMPLES >= 50 else min(count, EXAMPLES))
 
 
 ids = st.text(st.characters(codec="utf-8", min_codepoint=0x21, exclude_characters="\x7f"), min_size=1, max_size=6)

@@ -26,8 +26,8 @@ VOID = {"meta", "link", "input", "br", "hr", "img"}  # elements without an end
 LEFT = re.compile(r"^(?:[-*] |\d+\. |\|.*\|$|```)|\]\(", re.M)  # marks that should have become HTML
 LOADS = {("script", "src"), ("img", "src"), ("link", "href"), ("iframe", "src"), ("source", "src"), ("form", "action")}
 MAIN = (
-    "index", "start/ten-minutes", "how-to/correct-by-gold", "how-to/reproduce-trec-eval", "how-to/collect-by-api",
-    "ideas/correction", "ideas/other-tools", "reference/command-line", "reference/python", "bibliography",
+    "index", "how-to/correct-by-gold", "how-to/collect-by-api", "ideas/correction", "reference/command-line",
+    "reference/python",
 )  # fmt: skip
 LOOKS: list[Look] = [(1280, 900, "light"), (390, 900, "dark")]
 LONG_LISTS = ("reference/python",)  # axe takes a quarter of a minute for its elements, which others have too

@@ -33,15 +33,19 @@ TABLES = tables()
 pytestmark = [pytest.mark.real, pytest.mark.slow]
 
 
-def test_every_page_has_the_tables_that_the_data_give(data: Path) -> None:
-    pages = [
-        page
-        for page in sorted(DOCS.rglob("*.md"))
-        if TABLES.PLACE.search(page.read_text()) and page.parent.name != "papers"
-    ]  # see `test_papers.py`
-    assert pages
-    for page in pages:
-        assert TABLES.updated(page.read_text()) == page.read_text(), "run `.venv/bin/python docs/tables.py --write`"
+def pages_with_tables() -> list[Any]:
+    """All but those of papers (`test_papers.py`); ten times over, votes are foretold in a study."""
+    pages = [page for page in sorted(DOCS.rglob("*.md")) if TABLES.PLACE.search(page.read_text())]
+    return [
+        pytest.param(page, id=page.name, marks=[pytest.mark.study] if page.name == "preferences.md" else [])
+        for page in pages
+        if page.parent.name != "papers"
+    ]
+
+
+@pytest.mark.parametrize("page", pages_with_tables())
+def test_a_page_has_the_tables_that_the_data_give(page: Path, data: Path) -> None:
+    assert TABLES.updated(page.read_text()) == page.read_text(), "run `.venv/bin/python docs/tables.py --write`"
 
 
 def test_what_the_page_says_of_judges_of_one_label(data: Path) -> None:
@@ -109,7 +113,7 @@ def studied(data: Path, name: str, draws: int) -> dict[str, Any]:
     return {"study": "real", **study_real_judges(asked).payload}
 
 
-@pytest.mark.parametrize(("name", "draws"), [("dl19", 4), ("dl21", 20)])
+@pytest.mark.parametrize(("name", "draws"), [pytest.param("dl19", 4, marks=pytest.mark.study), ("dl21", 12)])
 def test_the_page_on_correction_has_what_a_short_run_of_the_study_gives_within_chance(
     name: str, draws: int, data: Path
 ) -> None:

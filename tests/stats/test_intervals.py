@@ -10,6 +10,7 @@ from hypothesis import example, given, strategies as st
 from scipy import stats
 from statsmodels.stats.proportion import proportion_confint
 
+from replications import room, short_and_long
 from ringtrue.errors import UsageError
 from ringtrue.stats.intervals import estimate_mean, estimate_share, resample_query_counts, t_quantile, wilson
 
@@ -180,14 +181,17 @@ def test_clusters_never_narrow_an_interval(rows: list[tuple[int, bool]]) -> None
 
 
 @pytest.mark.simulation
+@short_and_long("draws", 200, 500)
 @pytest.mark.parametrize("share", [0.5, 0.9, 0.97])
 @pytest.mark.parametrize("alike", [0.0, 0.1, 0.5, 0.9])
 @pytest.mark.parametrize(("clusters", "size"), [(10, 5), (10, 20), (25, 20), (60, 5)])
-def test_shares_of_clustered_cases_are_covered(clusters: int, size: int, alike: float, share: float) -> None:
+def test_shares_of_clustered_cases_are_covered(
+    clusters: int, size: int, alike: float, share: float, draws: int
+) -> None:
     # Hit rates of the clusters are beta distributed with this intraclass correlation. With t_{G−1} alone, and n cases
     # where all are hits, 10 clusters of 20, correlation 0.9 and share 0.97, would be covered 30 times of 100.
     rng = np.random.default_rng([clusters, size, int(alike * 10), int(share * 100)])
-    draws, covered = 500, 0
+    covered = 0
     for _ in range(draws):
         sizes = 1 + rng.poisson(size - 1, clusters)
         rate = np.full(clusters, share)
@@ -197,7 +201,7 @@ def test_shares_of_clustered_cases_are_covered(clusters: int, size: int, alike: 
         one = estimate_share(rng.random(len(group)) < rate[group], group)
         covered += one.low <= share <= one.high
     hardest = clusters == 10 and size == 20 and alike == 0.5 and share == 0.9  # 0.905 in 20,000 draws
-    assert covered / draws >= (0.87 if hardest else 0.925)
+    assert covered / draws >= (0.87 if hardest else 0.925) - room(draws, 500, errors=2)
 
 
 @pytest.mark.parametrize(("resamples", "batch"), [(10, 3), (9, 3), (1, 5)])

@@ -38,6 +38,7 @@ def lose(gold: pl.DataFrame, *rows: int) -> pl.DataFrame:
     return gold.with_columns(label=pl.when(~pl.int_range(pl.len()).is_in(rows)).then("label"))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("measure", ["P@6", "DCG@6"])
 @examples(12)
 @given(seed=SEEDS)
@@ -134,6 +135,7 @@ def whole(here: World) -> pl.DataFrame:
     return gold.with_columns(label=pl.Series(labels, dtype=pl.Int64))
 
 
+@pytest.mark.slow
 @examples(6)
 @given(seed=SEEDS)
 def test_bounds_of_whole_queries_hold_whatever_the_lost_labels_are(seed: int) -> None:

@@ -11,6 +11,7 @@ from hypothesis import given, strategies as st
 
 import ringtrue as rt
 from gold.correction.worlds import World, world
+from replications import short_and_long
 from ringtrue.errors import InputError, UsageError
 from strategies import examples
 
@@ -48,6 +49,7 @@ def test_the_frame_lists_all_that_could_be_drawn(here: World) -> None:
     assert set(frame.filter("drawn").select(*PAIR, "prob").rows()) == set(gold.select(*PAIR, "prob").rows())
 
 
+@pytest.mark.slow
 @examples(15)
 @given(seed=SEEDS)
 def test_new_runs_are_a_stratum_of_their_own_and_old_labels_stay_as_they_are(seed: int) -> None:
@@ -145,9 +147,9 @@ def test_a_comparison_is_extended_to_what_the_new_run_does_not_share(here: World
 
 
 @pytest.mark.slow
-def test_probabilities_of_an_extended_sample_are_as_stated(here: World) -> None:
+@short_and_long("draws", 40, 150)
+def test_probabilities_of_an_extended_sample_are_as_stated(here: World, draws: int) -> None:
     counts: dict[tuple[str, str], list[float]] = {}
-    draws = 150
     for seed in range(draws):
         gold, frame = first_draw(here, seed=seed)
         draw = rt.sample(here.runs, here.bronze, "P@6", budget=12, already=gold, sampling_frame=frame,
@@ -157,4 +159,4 @@ def test_probabilities_of_an_extended_sample_are_as_stated(here: World) -> None:
             counts.setdefault((query, doc), []).append(drawn - prob)
     errors = np.array([np.mean(found) for found in counts.values()])
     assert np.abs(errors).max() < 4.5 * 0.5 / np.sqrt(draws)
-    assert abs(errors.mean()) < 0.005
+    assert abs(errors.mean()) < 0.06 / np.sqrt(draws)

@@ -95,6 +95,7 @@ def test_what_fitting_costs_is_that_of_the_whole_regression(seed: int, share: fl
     assert (found + noise).mean() == pytest.approx((exact + noise).mean(), rel=0.1)
 
 
+@pytest.mark.slow
 @examples(15)
 @given(SEEDS, st.sampled_from(["P@5", "DCG@5", "RBP"]), st.sampled_from(["these", "like-these"]), st.booleans())
 def test_more_labels_never_promise_a_wider_interval(seed: int, measure: str, population: str, compare: bool) -> None:

@@ -13,6 +13,7 @@ from hypothesis import given, strategies as st
 
 import ringtrue as rt
 from gold.correction.worlds import World, world
+from replications import room, short_and_long
 from ringtrue.errors import InputError, MismatchError, TableError, UsageError
 from ringtrue.gold.sampling.allocation import MIN_RATE
 from ringtrue.gold.sampling.continuation import continued_probability
@@ -183,9 +184,10 @@ def test_nothing_is_left_to_draw(here: World) -> None:
 
 
 @pytest.mark.simulation
-def test_two_draws_together_are_unbiased_and_their_interval_holds_the_truth(here: World) -> None:
+@short_and_long("draws", 25, 60)
+def test_two_draws_together_are_unbiased_and_their_interval_holds_the_truth(here: World, draws: int) -> None:
     truth = rt.evaluate(here.runs, here.gold, "P@6").means()["run0"]["P@6"].value
-    values, held, draws = [], 0, 60
+    values, held = [], 0
     for seed in range(draws):
         first = filled(rt.sample(here.runs, here.bronze, "P@6", budget=25, rng=rng(seed)).frame, here)
         draw = rt.sample(here.runs, here.bronze, "P@6", budget=40, already=first, rng=rng(1000 + seed))
@@ -195,7 +197,7 @@ def test_two_draws_together_are_unbiased_and_their_interval_holds_the_truth(here
         values.append(one.value)
         held += one.low <= truth <= one.high
     assert abs(np.mean(values) - truth) < 4 * np.std(values) / np.sqrt(draws)
-    assert held >= 0.83 * draws
+    assert held >= (0.83 - room(draws, 60)) * draws
 
 
 def test_earlier_labels_teach_where_gold_is_uncertain() -> None:

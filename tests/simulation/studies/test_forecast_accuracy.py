@@ -47,19 +47,29 @@ def test_whole_queries_have_a_line_for_each_population() -> None:
 @pytest.mark.simulation
 @pytest.mark.parametrize("measure", [PRECISION, DCG])
 @pytest.mark.parametrize("judge", [GOOD, "binary_gpt4", "binary_gpt4o", WEAK])
-@pytest.mark.parametrize("name", ["dl19", "dl21"])
-def test_intervals_are_as_wide_as_forecast(data: Path, name: str, judge: str, measure: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "draws", "off"),
+    [
+        ("dl19", 20, 0.25),  # forecasts are held against a tenth of the draws
+        ("dl21", 60, 0.25),
+        pytest.param("dl19", 30, 0.17, marks=pytest.mark.study),
+        pytest.param("dl21", 200, 0.17, marks=pytest.mark.study),
+    ],
+)
+def test_intervals_are_as_wide_as_forecast(
+    data: Path, name: str, draws: int, off: float, judge: str, measure: str
+) -> None:
     """A judge of yes and no says nothing of gold's grades: 300 labels for DCG@10 once came 2.5 times as wide.
 
     0.85 to 1.15 is the aim, here with room for the chance of a few draws; llama with 100 labels for P@10 was the worst.
     """
     folder = data / name
     found = compare_forecasts(
-        study(real(folder), judged(folder, judge), judge=judge, draws=30 if name == "dl19" else 200),
+        study(real(folder), judged(folder, judge), judge=judge, draws=draws),
         measure,
         budgets=[100, 300],
         rng=np.random.default_rng(7),
     )
     for one in found:
         assert one.ratio is not None
-        assert 0.83 < one.ratio < 1.17
+        assert 1 - off < one.ratio < 1 + off

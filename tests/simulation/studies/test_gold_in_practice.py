@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from replications import short_and_long
 from ringtrue.evaluation.measures import parse
 from ringtrue.simulation.studies.gold_in_practice import (
     find_new_family,
@@ -57,17 +58,18 @@ def test_lost_labels_have_bounds_that_hold_more_than_the_interval() -> None:
 
 @pytest.mark.real
 @pytest.mark.simulation
+@short_and_long("draws", 25, 60)
 @pytest.mark.parametrize("measure", [PRECISION, DCG])
 @pytest.mark.parametrize("judge", [GOOD, WEAK])
-def test_promises_on_real_judges(data: Path, judge: str, measure: str) -> None:
-    """93 to 97% with the extension, 97% or more for bounds; within four standard errors of 60 draws of all runs.
+def test_promises_on_real_judges(data: Path, judge: str, measure: str, draws: int) -> None:
+    """93 to 97% with the extension, 97% or more for bounds; within four standard errors of so many draws of all runs.
 
     Runs of a draw err alike, and count as two independent ones here.
     """
     folder = data / "dl19"
-    one = study(real(folder), judged(folder, judge), judge=judge, draws=60)
+    one = study(real(folder), judged(folder, judge), judge=judge, draws=draws)
     extended, _ = study_new_family(one, measure, budget=200, extension=60, rng=np.random.default_rng(1))
-    assert 0.95 - 4 * np.sqrt(0.05 * 0.95 / 120) < extended.coverage
+    assert 0.95 - 4 * np.sqrt(0.05 * 0.95 / (2 * draws)) < extended.coverage
     bounds, interval = study_lost_labels(one, measure, budget=200, rng=np.random.default_rng(2))
-    assert bounds.coverage > 0.97 - 4 * np.sqrt(0.03 * 0.97 / 120)
+    assert bounds.coverage > 0.97 - 4 * np.sqrt(0.03 * 0.97 / (2 * draws))
     assert interval.coverage < 0.9  # that is why there are bounds
