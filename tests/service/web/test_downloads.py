@@ -19,8 +19,8 @@ from ringtrue.service.store import Store
 from ringtrue.service.store.audit_log import load_audit_entries
 from ringtrue.service.store.backup import restore_backup
 from ringtrue.service.web import disk_space, downloads
+from ringtrue.service.web.database_probe import check_health
 from ringtrue.service.web.disk_space import DiskSpace, list_temp_folders
-from ringtrue.service.web.health import check_health
 from ringtrue.service.web.work_pools import HEAVY_PER_ACCOUNT
 from service.small_projects import begin, finish, judge, project as make_project, rows
 from service.web.owner.stories import said

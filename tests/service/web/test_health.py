@@ -20,8 +20,8 @@ from ringtrue.errors import ReadOnlyError
 from ringtrue.service.store import Store
 from ringtrue.service.store.migration import STEPS
 from ringtrue.service.web import disk_space
+from ringtrue.service.web.database_probe import check_health
 from ringtrue.service.web.disk_space import DiskSpace
-from ringtrue.service.web.health import check_health
 from service.full_disks import make_read_only
 from service.small_projects import rows
 from service.web.owner.stories import said
@@ -182,11 +182,11 @@ def test_after_half_a_minute_without_a_write_the_database_counts_as_busy(
 
 
 def test_those_who_ask_at_once_share_one_look(nobody: Any, app: FastAPI, monkeypatch: pytest.MonkeyPatch) -> None:
-    from ringtrue.service.web import health
+    from ringtrue.service.web import database_probe
 
     probes: list[float] = []
-    write_probe = health._write_probe
-    monkeypatch.setattr(health, "_write_probe", lambda now: probes.append(now) or write_probe(now))
+    write_probe = database_probe._write_probe
+    monkeypatch.setattr(database_probe, "_write_probe", lambda now: probes.append(now) or write_probe(now))
 
     async def ask_at_once() -> None:
         await asyncio.gather(*(check_health(app.state.server) for _ in range(10)))

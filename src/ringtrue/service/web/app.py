@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import errno
 import gc
-import json
 import logging
 import multiprocessing
 import os
@@ -15,7 +14,7 @@ import threading
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, suppress
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
 from typing import TYPE_CHECKING
@@ -35,7 +34,8 @@ from ringtrue.service.web import health, metrics_page, owner
 from ringtrue.service.web.api import application as api
 from ringtrue.service.web.auth import invitations, login
 from ringtrue.service.web.background import repeat_work
-from ringtrue.service.web.context import ServerContext
+from ringtrue.service.web.context import ServerContext, draw_memory_secret
+from ringtrue.service.web.database_probe import CHECK_SECONDS, check_health
 from ringtrue.service.web.errors import add_page_error_handlers, handle_unexpected_error
 from ringtrue.service.web.http_limits import LimitedHttpProtocol
 from ringtrue.service.web.judge import questions
@@ -54,7 +54,6 @@ if TYPE_CHECKING:
 
 RELEASE_INTERVAL_SECONDS = 30.0
 UPLOAD_LIMIT = 1_000_000_000  # bytes of all files of one form
-SETTINGS_VARIABLE = "RINGTRUE_SERVE"  # how the processes that serve are told what to serve
 BACKLOG = 2048
 SHUTDOWN_SECONDS = 10  # seconds that requests in hand have when the server is told to stop
 ROUTERS = (
@@ -75,16 +74,24 @@ def create_app(
     base_url: str | None = None,
     upload_limit: int = UPLOAD_LIMIT,
     clock: Callable[[], float] = time.time,
+    memory_secret: bytes | None = None,
     owns_store: bool = False,
 ) -> FastAPI:
     """The server on a store, which it closes at its end where it owns it.
 
-    `base_url` is where people reach it; with https there, cookies travel by https only.
+    `base_url` is where people reach it; with https there, cookies travel by https only. `memory_secret` is what the
+    processes of one server share and no database holds; without it, this one draws its own.
     """
     public_url = normalise_base_url(base_url)
     secure = (public_url or "").startswith("https://")
     server = ServerContext(
-        store=store, secret=secret, base_url=public_url, secure=secure, upload_limit=upload_limit, clock=clock
+        store=store,
+        secret=secret,
+        memory_secret=memory_secret or draw_memory_secret(),
+        base_url=public_url,
+        secure=secure,
+        upload_limit=upload_limit,
+        clock=clock,
     )
 
     @asynccontextmanager
@@ -129,7 +136,7 @@ async def _release_expired_tasks(server: ServerContext) -> None:
 
 REGULAR_WORK = (  # what a server does by itself, and the seconds between
     (_release_expired_tasks, RELEASE_INTERVAL_SECONDS),
-    (health.check_health, health.CHECK_SECONDS),
+    (check_health, CHECK_SECONDS),
     (metrics_page.share_own_numbers, SHARE_SECONDS),
 )
 
@@ -208,9 +215,8 @@ def open_listener(host: str, port: int) -> socket.socket:
 
 def serve(settings: ServerSettings, listener: socket.socket, *, workers: int = 1) -> None:
     """Serve until told to stop by Ctrl-C or SIGTERM; what is in hand is finished first."""
-    os.environ[SETTINGS_VARIABLE] = json.dumps(asdict(settings))
     config = uvicorn.Config(
-        "ringtrue.service.web.app:app_from_environment",
+        partial(make_process_app, settings, draw_memory_secret()),  # sent to each process through a pipe
         factory=True,
         workers=workers,
         lifespan="on",
@@ -248,9 +254,8 @@ def _is_not_cancellation(entry: logging.LogRecord) -> bool:
     return not isinstance(error, asyncio.CancelledError) and "CancelledError" not in entry.getMessage()
 
 
-def app_from_environment() -> FastAPI:
+def make_process_app(settings: ServerSettings, memory_secret: bytes) -> FastAPI:
     """The application of one process."""
-    settings = ServerSettings(**json.loads(os.environ[SETTINGS_VARIABLE]))
     parent = multiprocessing.parent_process()
     if parent is not None:
         threading.Thread(target=_stop_with_parent, args=(parent,), name="ringtrue-parent", daemon=True).start()
@@ -259,7 +264,12 @@ def app_from_environment() -> FastAPI:
     store = Store.open(settings.database)
     secret = store.write(get_or_create_signing_secret)
     app = create_app(
-        store, secret=secret, base_url=settings.base_url, upload_limit=settings.upload_limit, owns_store=True
+        store,
+        secret=secret,
+        memory_secret=memory_secret,
+        base_url=settings.base_url,
+        upload_limit=settings.upload_limit,
+        owns_store=True,
     )
     # What is here by now stays: looking through it for garbage again and again takes a tenth of the server's time.
     gc.collect()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import hmac
+import secrets
 import time
 from collections.abc import Callable, Hashable
 from contextlib import suppress
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from itsdangerous import BadSignature, Signer
 
 from ringtrue.errors import UnavailableError
-from ringtrue.service.web.auth.read_only_login import MemoryAttempts
+from ringtrue.service.web.auth.read_only_login import EndedSessions, MemoryAttempts
 from ringtrue.service.web.health_record import HealthRecord
 from ringtrue.service.web.metrics import RequestMetrics
 from ringtrue.service.web.origins import find_own_url
@@ -28,20 +29,28 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
+def draw_memory_secret() -> bytes:
+    """What a server signs with that no database holds: drawn at its start, and shared by its processes."""
+    return secrets.token_bytes(32)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerContext:
     """One server: where it keeps things, how it is reached, and what it signs with.
 
+    `secret` is kept in the database; `memory_secret` is not, and whoever reads the database can sign nothing with it.
     `secure` says that browsers reach it by https only, so that its cookies travel no other way.
     """
 
     store: Store
     secret: bytes
+    memory_secret: bytes = field(default_factory=draw_memory_secret)
     base_url: str | None = None
     secure: bool = False
     upload_limit: int = 0
     clock: Callable[[], float] = time.time
     attempts: MemoryAttempts = field(default_factory=MemoryAttempts)
+    ended_sessions: EndedSessions = field(default_factory=EndedSessions)
     health: HealthRecord = field(default_factory=HealthRecord)
     metrics: RequestMetrics = field(default_factory=RequestMetrics)
     readers: WorkPool = field(
@@ -103,17 +112,19 @@ class ServerContext:
 
     def sign(self, value: str, purpose: str) -> str:
         """A value with our signature; one that was made for another purpose is not good for this one."""
-        return self._signer(purpose).sign(value).decode()
+        return _make_signer(self.secret, purpose).sign(value).decode()
 
     def unsign(self, text: str, purpose: str) -> str | None:
         """The value that we signed; None when we did not."""
-        try:
-            return self._signer(purpose).unsign(text).decode()
-        except (BadSignature, UnicodeDecodeError):
-            return None
+        return _unsign(_make_signer(self.secret, purpose), text)
 
-    def _signer(self, purpose: str) -> Signer:
-        return Signer(self.secret, salt=f"ringtrue {purpose}", digest_method=hashlib.sha256)
+    def sign_in_memory(self, value: str, purpose: str) -> str:
+        """A value with a signature that only this server can make, and only until it ends."""
+        return _make_signer(self.memory_secret, purpose).sign(value).decode()
+
+    def unsign_in_memory(self, text: str, purpose: str) -> str | None:
+        """The value that this server signed since it was started; None when it did not."""
+        return _unsign(_make_signer(self.memory_secret, purpose), text)
 
     def form_token(self, nonce: str) -> str:
         """What a form of somebody who is not logged in has to send back, for the cookie that came with it."""
@@ -122,6 +133,17 @@ class ServerContext:
     def absolute_url(self, request: Request, path: str) -> str:
         """A whole address to be sent to people; never one that a stranger chose by a header."""
         return f"{self.base_url or find_own_url(request.scope)}{path}"
+
+
+def _make_signer(secret: bytes, purpose: str) -> Signer:
+    return Signer(secret, salt=f"ringtrue {purpose}", digest_method=hashlib.sha256)
+
+
+def _unsign(signer: Signer, text: str) -> str | None:
+    try:
+        return signer.unsign(text).decode()
+    except (BadSignature, UnicodeDecodeError):
+        return None
 
 
 def get_server_context(request: Request) -> ServerContext:

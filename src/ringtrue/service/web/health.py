@@ -1,94 +1,21 @@
-"""How the server is: whether its database can be read and written, and how much room its disk has.
-
-A full disk is noticed by writing, so a row is written every few seconds; what was put off while that failed is written
-down as soon as it works again. `/healthz` tells whoever asks, and owners see it on their pages.
-"""
+"""`/healthz`: how the server is, told to whoever asks; owners see the same on their pages."""
 
 from __future__ import annotations
-
-import asyncio
-import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse
 
-from ringtrue.errors import ReadOnlyError, RingtrueError, UnavailableError
-from ringtrue.service.store import schema
-from ringtrue.service.store.connections import dialect_insert
-from ringtrue.service.store.migration import read_schema_version
 from ringtrue.service.web.auth.dependencies import public
 from ringtrue.service.web.context import get_server_context
-from ringtrue.service.web.disk_space import measure_database_disk
-from ringtrue.service.web.health_record import STATUS, DatabaseState, Health, HealthRecord
-
-if TYPE_CHECKING:
-    from sqlalchemy import Connection
-
-    from ringtrue.service.web.context import ServerContext
+from ringtrue.service.web.database_probe import get_fresh_health
+from ringtrue.service.web.health_record import STATUS
 
 router = APIRouter(include_in_schema=False)
-CHECK_SECONDS = 10.0  # between two looks where nobody asks
-FRESH_SECONDS = 1.0  # what `/healthz` says is not older: however often it is asked, it writes no more often
-PROBE_SECONDS = 1.0  # whoever asks does not wait longer for something long that is being written
-BUSY_SECONDS = 30.0  # without a write, after which the database counts as one that cannot be written
-PROBE = "last written"  # the setting that is written to see whether it can be
-
-
-async def check_health(server: ServerContext) -> Health:
-    """Look at the database and its disk; those who ask while somebody looks get the same answer."""
-    record = server.health
-    if record.look is None or record.look.done():
-        record.look = asyncio.create_task(_look_at_database(server))
-    return await asyncio.shield(record.look)
-
-
-async def _look_at_database(server: ServerContext) -> Health:
-    """Look at the database and its disk, and write down what waits if it can be written."""
-    database: DatabaseState = "ok"
-    reason, version = "", server.health.value.schema
-    try:
-        version = await server.read(read_schema_version)
-    except RingtrueError as error:
-        database, reason = "away", str(error)
-    else:
-        try:
-            async with asyncio.timeout(PROBE_SECONDS):
-                await server.store.write_async(_write_probe(server.clock()), patience=0)
-            server.health.written = time.monotonic()
-            await server.store.deferred.flush()
-        except ReadOnlyError as error:
-            database, reason = "read-only", str(error)
-        except (UnavailableError, TimeoutError):
-            database, reason = _assess_delay(server.health)
-    disk = measure_database_disk(server.store)
-    server.health.value = Health(database=database, reason=reason, schema=version, disk=disk, checked=time.monotonic())
-    return server.health.value
-
-
-def _assess_delay(record: HealthRecord) -> tuple[DatabaseState, str]:
-    """What to say while something else is being written: for a while what was found before, then that it takes long."""
-    before, silent = record.value, time.monotonic() - record.written
-    if before.database == "read-only" or (before.database == "ok" and silent <= BUSY_SECONDS):
-        return before.database, before.reason
-    return "busy", f"nothing could be written for {silent:.0f} seconds, as the database is locked"
-
-
-def _write_probe(now: float) -> Callable[[Connection], object]:
-    def work(connection: Connection) -> None:
-        insert = dialect_insert(connection, schema.setting).values(name=PROBE, value=str(now))
-        connection.execute(insert.on_conflict_do_update(index_elements=["name"], set_={"value": str(now)}))
-
-    return work
 
 
 @router.get("/healthz")
 @public
 async def healthz(request: Request) -> JSONResponse:
     """Whether the server and its database answer, whether it can be written, and how much room there is."""
-    server = get_server_context(request)
-    health = server.health.value
-    if time.monotonic() - health.checked > FRESH_SECONDS:
-        health = await check_health(server)
+    health = await get_fresh_health(get_server_context(request))
     return JSONResponse(health.as_dict(), STATUS[health.database][1])

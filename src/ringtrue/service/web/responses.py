@@ -14,6 +14,7 @@ from urllib.parse import quote, urlsplit
 from fastapi import Request
 from fastapi.responses import HTMLResponse, RedirectResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
 
 from ringtrue._version import __version__
 
@@ -29,6 +30,19 @@ def _format_time(time: float | None) -> str:
     return "–" if time is None else datetime.fromtimestamp(time, UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
+def with_code(text: str) -> Markup:
+    """A sentence in which words between backticks are code.
+
+    Examples:
+        >>> with_code("`ringtrue evaluate --gold` reads <it>.")
+        Markup('<code>ringtrue evaluate --gold</code> reads &lt;it&gt;.')
+    """
+    parts = re.split("`([^`]+)`", text)
+    return Markup("").join(
+        Markup("<code>{}</code>").format(part) if place % 2 else part for place, part in enumerate(parts)
+    )
+
+
 def _make_environment() -> Environment:
     environment = Environment(
         loader=PackageLoader("ringtrue.service.web"),
@@ -39,7 +53,7 @@ def _make_environment() -> Environment:
         auto_reload=False,
     )
     environment.globals |= {"static": static_path, "version": __version__}
-    environment.filters |= {"date": _format_time}
+    environment.filters |= {"date": _format_time, "with_code": with_code}
     return environment
 
 

@@ -23,6 +23,10 @@ from ringtrue.service.web.auth.login import (
     is_correct_password,
     require_strong_password,
 )
+from ringtrue.service.web.auth.read_only_login import EndedSessions
+from ringtrue.service.web.database_probe import check_health
+from service.full_disks import make_read_only
+from service.small_projects import rows
 
 PASSWORD = "lamp river seven coat"
 NEW = "green stone over bread"
@@ -185,6 +189,33 @@ def test_logging_out_ends_the_visit_for_whoever_kept_the_cookie(judge, visit) ->
     assert (out.status_code, out.headers["location"]) == (303, "/login")
     assert 'ringtrue=""' in out.headers["set-cookie"]
     assert thief.get("/").headers["location"] == "/login"
+
+
+def test_logging_out_on_a_full_disk_ends_the_session_at_once_and_is_written_later(
+    judge, web_store: Store, app: FastAPI
+) -> None:
+    cookie = judge.client.cookies["ringtrue"]
+    judge.get("/")
+    end = make_read_only(web_store)
+    out = judge.send("/logout")
+    assert (out.status_code, out.headers["location"]) == (303, "/login?later=1")
+    assert 'ringtrue=""' in out.headers["set-cookie"]
+    assert "You are logged out here. The database cannot be written now" in judge.get("/login?later=1").text
+    judge.client.cookies.set("ringtrue", cookie, domain="ringtrue.test")
+    assert judge.get("/").headers["location"] == "/login"
+    assert rows(web_store, "SELECT COUNT(*) FROM login") == [(1,)]
+    end()
+    judge.runner.run(check_health(app.state.server))
+    assert rows(web_store, "SELECT COUNT(*) FROM login") == [(0,)]
+
+
+def test_a_session_that_ended_in_memory_is_forgotten_when_it_would_have_ended_by_itself() -> None:
+    ended = EndedSessions()
+    ended.add("first", now=1.0, until=10.0)
+    ended.add("second", now=5.0, until=20.0)
+    assert ("first" in ended, "second" in ended, "third" in ended) == (True, True, False)
+    ended.add("third", now=11.0, until=30.0)
+    assert ("first" in ended, "second" in ended, "third" in ended) == (False, True, True)
 
 
 def test_nobody_is_logged_out_by_a_link(judge) -> None:

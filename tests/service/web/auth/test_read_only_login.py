@@ -13,15 +13,12 @@ from ringtrue.service.store import Store
 from ringtrue.service.store.accounts import create_account, set_password
 from ringtrue.service.store.audit_log import load_audit_entries
 from ringtrue.service.store.sessions import ATTEMPT_LIMITS, ATTEMPT_WINDOW, record_login_attempt
-from ringtrue.service.web.auth.read_only_login import (
-    PREFIX,
-    SESSION_MINUTES,
-    MemoryAttempts,
-    authenticate_read_only_login,
-)
-from ringtrue.service.web.health import check_health
+from ringtrue.service.web.auth.read_only_login import PREFIX, PURPOSE, SESSION_MINUTES, MemoryAttempts
+from ringtrue.service.web.database_probe import check_health
 from service.full_disks import make_read_only
+from service.small_projects import rows
 from service.web.owner.stories import said
+from service.web.programs import server_on
 
 PASSWORD = "lamp river seven coat"
 
@@ -99,22 +96,87 @@ def test_the_session_ends_with_the_password_the_right_or_the_account(
 ) -> None:
     end = make_read_only(web_store)
     log_in(nobody)
-    end()
     assert nobody.get("/server/backup").status_code == 200
+    end()
     changes: dict[str, Callable[[Any], object]] = {
         "password": lambda c: set_password(c, olga, cheap_hasher.hash("another one of mine"), now=2.0),
         "owner": lambda c: c.exec_driver_sql("UPDATE account SET owner = 0"),
         "erased": lambda c: c.exec_driver_sql("UPDATE account SET erased = 2.0"),
     }
     web_store.write(lambda connection: bool(changes[change](connection)))
+    make_read_only(web_store)
     assert nobody.get("/server/backup").status_code == 303
 
 
-def test_a_session_that_somebody_made_up_is_none(nobody: Any, olga: int, app: FastAPI) -> None:
+def test_what_stands_in_the_database_is_not_enough_to_make_a_session(
+    nobody: Any, olga: int, web_store: Store, app: FastAPI
+) -> None:
+    make_read_only(web_store)
+    assert log_in(nobody).status_code == 303
     server = app.state.server
-    for forged in ("read-only:1:9999999999:x:y", server.sign("read-only:1:9999999999:x:y", "notes")):
-        nobody.client.cookies.set(server.session_cookie, forged, domain="ringtrue.test")
-        assert nobody.get("/server/backup").status_code == 303
+    secret = server.unsign(nobody.client.cookies[server.session_cookie], "login")
+    value, _, _ = secret.removeprefix(PREFIX).rpartition(".")
+    for forged in (
+        PREFIX + value,
+        secret,
+        server.sign(PREFIX + value, "login"),
+        server.sign(PREFIX + server.sign(value, PURPOSE), "login"),
+        server.sign(secret.removeprefix(PREFIX), "login"),
+    ):
+        assert_not_admitted(nobody, app, forged)
+
+
+def assert_not_admitted(visitor: Any, app: FastAPI, cookie: str) -> None:
+    visitor.client.cookies.clear()
+    visitor.client.cookies.set(app.state.server.session_cookie, cookie, domain="ringtrue.test")
+    assert visitor.get("/server/backup").status_code == 303
+
+
+def test_another_process_of_the_server_knows_the_session_and_another_server_does_not(
+    nobody: Any, olga: int, web_store: Store, app: FastAPI, clock: Any, visit: Any
+) -> None:
+    make_read_only(web_store)
+    assert log_in(nobody).status_code == 303
+    server = app.state.server
+    cookie = nobody.client.cookies[server.session_cookie]
+    for memory_secret, status in ((server.memory_secret, 200), (None, 303)):
+        with server_on(web_store, secret=server.secret, memory_secret=memory_secret, clock=clock) as other:
+            visitor = visit(of=other)
+            visitor.client.cookies.set(server.session_cookie, cookie, domain="ringtrue.test")
+            assert visitor.get("/server/backup").status_code == status
+
+
+def test_the_session_ends_when_the_database_can_be_written_and_an_ordinary_one_begins(
+    nobody: Any, olga: int, web_store: Store, app: FastAPI
+) -> None:
+    end = make_read_only(web_store)
+    log_in(nobody)
+    assert nobody.get("/server/backup").status_code == 200
+    end()
+    nobody.runner.run(check_health(app.state.server))
+    ended = nobody.get("/server/backup")
+    assert (ended.status_code, ended.headers["location"]) == (303, "/login?next=%2Fserver%2Fbackup")
+    assert log_in(nobody).status_code == 303
+    assert nobody.get("/server/backup").status_code == 200
+    assert rows(web_store, "SELECT account FROM login") == [(olga,)]
+
+
+def test_who_logs_in_just_after_a_look_that_found_room_is_let_in(
+    nobody: Any, olga: int, web_store: Store, app: FastAPI
+) -> None:
+    nobody.runner.run(check_health(app.state.server))
+    make_read_only(web_store)
+    log_in(nobody)
+    assert nobody.get("/server/backup").status_code == 200
+
+
+def test_logging_out_ends_the_session(nobody: Any, olga: int, web_store: Store, app: FastAPI) -> None:
+    make_read_only(web_store)
+    log_in(nobody)
+    cookie = nobody.client.cookies[app.state.server.session_cookie]
+    nobody.get("/server/backup")
+    assert nobody.send("/logout").status_code == 303
+    assert_not_admitted(nobody, app, cookie)
 
 
 def test_attempts_in_memory_are_forgotten_after_a_while_and_do_not_grow_without_end(
@@ -142,15 +204,3 @@ def test_attempts_that_are_refused_leave_nothing_and_lock_nobody_out(monkeypatch
         assert attempts.record(handle=f"other{other}", address="a", now=2.0)
     assert len(attempts._times) == kept
     assert not attempts.record(handle="olga", address="another", now=3.0)
-
-
-def test_a_session_that_claims_more_time_than_is_given_is_none(nobody: Any, olga: int, web_store: Store) -> None:
-    make_read_only(web_store)
-    assert log_in(nobody).status_code == 303
-    server = nobody.client._transport.app.state.server
-    secret = server.unsign(nobody.client.cookies[server.session_cookie], "login")
-    account, expires, rest = secret.removeprefix(PREFIX).split(":", 2)
-    longer = f"{PREFIX}{account}:{int(expires) + 3600}:{rest}"
-    with web_store.read() as connection:
-        assert authenticate_read_only_login(connection, secret, server.clock()) is not None
-        assert authenticate_read_only_login(connection, longer, server.clock()) is None

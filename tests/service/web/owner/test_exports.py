@@ -77,6 +77,13 @@ def test_the_commands_on_the_page_read_their_exports(
             assert {one["judge"]: one["traps"]["n"] for one in found["judges"]} == {"ann": 2, "bob": 2}
 
 
+def test_commands_in_the_words_of_a_file_are_shown_as_code(owner: Any) -> None:
+    send_new(owner, whole())
+    page = owner.get("/p/sea-bees/exports").text
+    assert "<code>ringtrue evaluate --gold</code> reads it." in page
+    assert "`" not in page
+
+
 def test_traps_failed_tasks_and_single_judges_are_chosen(owner: Any, judged: Any) -> None:
     def rows(**asked: str) -> list[str]:
         return owner.get("/p/sea-bees/exports/csv", params=asked).text.strip().splitlines()[1:]

@@ -59,6 +59,18 @@ def test_files_survive_a_name_that_is_taken_and_an_error_in_one_of_them(owner: A
     assert send_again(owner, files(topics=TOPICS), name="third").status_code == 303  # a new file takes its place
 
 
+def test_a_file_that_was_refused_is_left_out_unless_it_is_ticked(owner: Any) -> None:
+    page = send_new(owner, files(ask=RUN, documents="doc,text\na,A\n", topics="query,text\nelsewhere,x\n"))
+    assert "none of its 1 topics" in beside(page, "topics")
+    assert "topics.csv (23 Bytes; refused, and left out unless you tick it)" in said(page)
+    assert boxes(page).keys() == {"kept_ask", "kept_documents"}
+    assert (
+        send_again(owner, kept_topics=re.findall(r'name="kept_topics".*?value="(\d+)"', page.text)).status_code == 422
+    )
+    assert send_again(owner).status_code == 303
+    assert "0 query texts" in said(owner.get("/p/sea-bees"))
+
+
 def test_a_kept_file_is_removed_by_its_box(owner: Any) -> None:
     send_new(owner, files(ask=RUN, trap_file=TRAPS), judges="none")
     made = send_again(owner, kept_trap_file=[])

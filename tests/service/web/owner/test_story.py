@@ -90,6 +90,8 @@ def test_why_judges_could_not_tell_is_counted_in_their_words(owner: Any, visit: 
     assert re.search("[123] It is <b>torn</b>", said(page))
     assert "<b>torn</b>" not in page.text
     assert "At work now 1" in said(page)
+    assert "Judges with answers 0 of 1 who began" in said(page)
+    assert "Everybody who began: 1 judge, 0 of them with answers that count" in said(page)
 
 
 @pytest.mark.slow

@@ -27,7 +27,11 @@ from starlette.routing import Mount
 from ringtrue.errors import ForbiddenError, NotFoundError
 from ringtrue.service.store.projects import get_project_by_name
 from ringtrue.service.store.sessions import authenticate_login
-from ringtrue.service.web.auth.read_only_login import PREFIX as READ_ONLY_PREFIX, authenticate_read_only_login
+from ringtrue.service.web.auth.read_only_login import (
+    PREFIX as READ_ONLY_PREFIX,
+    authenticate_read_only_login,
+    has_read_only_login_ended,
+)
 from ringtrue.service.web.context import ServerContext, get_server_context
 from ringtrue.service.web.origins import SAFE_METHODS
 from ringtrue.service.web.security import allow_large_body, read_form
@@ -197,7 +201,7 @@ class JudgeAccess:
 async def get_judge_access(request: Request) -> JudgeAccess:
     """Somebody who judges in a project, checked inside each read and write."""
     server = get_server_context(request)
-    secret = _require_session_secret(request, server)
+    secret = await _require_session_secret(request, server)
     form = FormData() if request.method in SAFE_METHODS else await read_form(request)
     return JudgeAccess(server=server, request=request, secret=secret, form=form)
 
@@ -206,7 +210,7 @@ async def get_context_or_none(request: Request) -> RequestContext | None:
     """Whoever is logged in, on pages that are public; None for nobody."""
     server = get_server_context(request)
     try:
-        secret = _require_session_secret(request, server)
+        secret = await _require_session_secret(request, server)
         return await server.read(
             lambda connection: _load_context(connection, request, server, secret, (), in_project=False)
         )
@@ -229,7 +233,7 @@ async def _admit_visitor(
     request: Request, *roles: str, in_project: bool = False, uploads: bool = False
 ) -> RequestContext:
     server = get_server_context(request)
-    secret = _require_session_secret(request, server)
+    secret = await _require_session_secret(request, server)
     context = await server.read(
         lambda connection: _load_context(connection, request, server, secret, roles, in_project=in_project)
     )
@@ -246,9 +250,9 @@ def read_session_secret(request: Request, server: ServerContext) -> str | None:
     return None if cookie is None else server.unsign(cookie, "login")
 
 
-def _require_session_secret(request: Request, server: ServerContext) -> str:
+async def _require_session_secret(request: Request, server: ServerContext) -> str:
     secret = read_session_secret(request, server)
-    if secret is None:
+    if secret is None or secret in server.ended_sessions or await has_read_only_login_ended(server, secret):
         raise SignedOutError
     return secret
 
@@ -263,8 +267,10 @@ def _load_context(
     in_project: bool,
 ) -> RequestContext:
     now = server.clock()
-    authenticate = authenticate_read_only_login if secret.startswith(READ_ONLY_PREFIX) else authenticate_login
-    session = authenticate(connection, secret, now)
+    if secret.startswith(READ_ONLY_PREFIX):
+        session = authenticate_read_only_login(connection, server, secret)
+    else:
+        session = authenticate_login(connection, secret, now)
     if session is None:
         raise SignedOutError
     person, csrf = session

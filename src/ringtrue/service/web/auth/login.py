@@ -29,7 +29,11 @@ from ringtrue.service.web.auth.anonymous_forms import (
     strip_nul,
 )
 from ringtrue.service.web.auth.dependencies import RequestContext, SignedIn, Visitor, public, read_session_secret
-from ringtrue.service.web.auth.read_only_login import record_attempt_in_memory, start_read_only_session
+from ringtrue.service.web.auth.read_only_login import (
+    PREFIX as READ_ONLY_PREFIX,
+    record_attempt_in_memory,
+    start_read_only_session,
+)
 from ringtrue.service.web.context import ServerContext, get_server_context
 from ringtrue.service.web.responses import local_path, render, see_other
 
@@ -42,6 +46,10 @@ WELCOME_MESSAGES = {
     "new": "Welcome. Your log-in name is {handle}; with it and your password you come back.",
     "changed": "Your password is changed.",
 }
+LOGGED_OUT_LATER = (
+    "You are logged out here. The database cannot be written now: the server forgets your session for good as soon as "
+    "it can."
+)
 WRONG_CREDENTIALS = "The log-in name or the password is wrong."
 NOT_LOGGED_IN_YET = "You are not logged in yet: open your link in another tab, begin there, then come back to this one."
 MIN_PASSWORD_LENGTH = 10
@@ -77,7 +85,8 @@ async def login_page(
     """The form to log in."""
     if context is not None:
         return see_other(next)
-    return render_public_form(request, "login.html", next=local_path(next), kept={}, problem=None, handle="")
+    problem = LOGGED_OUT_LATER if "later" in request.query_params else None
+    return render_public_form(request, "login.html", next=local_path(next), kept={}, problem=problem, handle="")
 
 
 @router.post("/login")
@@ -159,12 +168,15 @@ def with_session_cookie(response: Response, server: ServerContext, secret: str) 
 
 @router.post("/logout")
 async def logout(context: SignedIn) -> Response:
-    """End this visit."""
-    await context.write(lambda c: log_out(c, context.secret))
-    response = see_other("/login")
-    response.delete_cookie(
-        context.server.session_cookie, path="/", secure=context.server.secure, httponly=True, samesite="lax"
+    """End this visit; while the database cannot be written, in the memory of the server."""
+    server, secret = context.server, context.secret
+    is_written = not secret.startswith(READ_ONLY_PREFIX) and await server.store.deferred.write(
+        lambda c: log_out(c, secret), description=f"account {context.person.id}: log out"
     )
+    if not is_written:
+        server.ended_sessions.add(secret, now=context.now, until=context.now + SESSION_HOURS * 3600)
+    response = see_other("/login" if is_written else "/login?later=1")
+    response.delete_cookie(server.session_cookie, path="/", secure=server.secure, httponly=True, samesite="lax")
     return response
 
 

@@ -1,7 +1,9 @@
-"""Logging in while the database cannot be written, so that an owner gets at the data of a server whose disk is full.
+"""Logging in and out while the database cannot be written, so that an owner of a full disk gets at the data.
 
-The session stands in the signed cookie alone. It is short, for owners only, and ends with a new password, as it holds a
-fingerprint of the one that it was opened with. Attempts are counted in memory, on top of those that were written.
+The session stands in the cookie alone, signed by a secret that only the memory of the server holds. It is short, for
+owners only, and ends as soon as the database can be written again, and with a new password, as it holds a fingerprint
+of the one that it was opened with. Attempts are counted in memory, on top of those that were written; so are sessions
+that ended.
 """
 
 from __future__ import annotations
@@ -12,6 +14,7 @@ from typing import TYPE_CHECKING
 from ringtrue.errors import NotFoundError, ReadOnlyError
 from ringtrue.service.store.accounts import find_password_hash, get_person
 from ringtrue.service.store.sessions import ATTEMPT_LIMITS, ATTEMPT_WINDOW, attempt_keys, find_login_wait, hash_secret
+from ringtrue.service.web.database_probe import check_health, get_fresh_health
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection
@@ -21,6 +24,7 @@ if TYPE_CHECKING:
 
 SESSION_MINUTES = 30
 PREFIX = "read-only:"  # no secret of another session has a colon
+PURPOSE = "read-only login"
 MAX_KEYS = 100_000
 ONLY_OWNERS = "only an owner can log in until it can be written again, to download exports and a backup"
 
@@ -47,6 +51,20 @@ class MemoryAttempts:
         return wait
 
 
+class EndedSessions:
+    """Sessions whose end could not be written down yet; each process knows its own."""
+
+    def __init__(self) -> None:
+        self._until: dict[str, float] = {}  # by the hash of their secret
+
+    def add(self, secret: str, *, now: float, until: float) -> None:
+        """Let a session in no more; `until` is when it ends by itself."""
+        self._until = {key: end for key, end in self._until.items() if end > now} | {hash_secret(secret): until}
+
+    def __contains__(self, secret: str) -> bool:
+        return bool(self._until) and hash_secret(secret) in self._until
+
+
 async def record_attempt_in_memory(server: ServerContext, *, handle: str, address: str, now: float) -> float:
     """Count an attempt that the database cannot keep; answers how many seconds to wait."""
     written = await server.read(lambda connection: find_login_wait(connection, handle=handle, address=address, now=now))
@@ -60,14 +78,26 @@ async def start_read_only_session(
     person, fingerprint = await server.read(lambda connection: _load_person(connection, account))
     if not person.owner:
         raise ReadOnlyError(f"{refusal}; {ONLY_OWNERS}")
+    await check_health(server)  # what was found before the disk was full would end the session
     csrf, expires = secrets.token_urlsafe(32), int(server.clock() + SESSION_MINUTES * 60)
-    return f"{PREFIX}{account}:{expires}:{fingerprint}:{csrf}", person, csrf
+    signed = server.sign_in_memory(f"{account}:{expires}:{fingerprint}:{csrf}", PURPOSE)
+    return f"{PREFIX}{signed}", person, csrf
 
 
-def authenticate_read_only_login(connection: Connection, secret: str, now: float) -> tuple[Person, str] | None:
-    """Who logged in with a secret that carries our signature; None when the time is over or the password another."""
-    account, expires, fingerprint, csrf = secret.removeprefix(PREFIX).split(":")
-    if not now < float(expires) <= now + SESSION_MINUTES * 60:
+async def has_read_only_login_ended(server: ServerContext, secret: str) -> bool:
+    """Whether a session was for a database that cannot be written, and it can."""
+    return secret.startswith(PREFIX) and (await get_fresh_health(server)).database in ("ok", "busy")
+
+
+def authenticate_read_only_login(
+    connection: Connection, server: ServerContext, secret: str
+) -> tuple[Person, str] | None:
+    """Who logged in with a secret that this server signed; None when the time is over or the password another."""
+    signed = server.unsign_in_memory(secret.removeprefix(PREFIX), PURPOSE)
+    if signed is None:
+        return None
+    account, expires, fingerprint, csrf = signed.split(":")
+    if server.clock() >= float(expires):
         return None
     try:
         person, current = _load_person(connection, int(account))

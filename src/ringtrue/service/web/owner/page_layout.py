@@ -133,7 +133,8 @@ def _read_notes(request: Request, server: ServerContext) -> list[str]:
 class FormState:
     """A form as it was sent, or as it is shown first; `problems` are sentences by the name of their field.
 
-    `kept` are the files that need not be chosen again, by field.
+    `kept` are the files that need not be chosen again, by field; of them, those `refused` are not sent again by
+    themselves. Each is named by its field and its own name.
 
     Examples:
         >>> form = FormState(values={"judges": "two"})
@@ -144,6 +145,7 @@ class FormState:
     values: dict[str, str] = field(default_factory=dict)
     problems: dict[str, str] = field(default_factory=dict)
     kept: Mapping[str, Sequence[KeptFile]] = field(default_factory=dict)
+    refused: set[tuple[str, str]] = field(default_factory=set)
 
     @classmethod
     def from_submission(cls, form: FormData, names: Iterable[str]) -> FormState:
@@ -191,15 +193,18 @@ class FormState:
     def attach_error(
         self, error: RingtrueError, files: Mapping[str, Sequence[UploadedFile]], default_field: str = WHOLE_FORM
     ) -> None:
-        """Put an error beside the field whose file it speaks of."""
+        """Put an error beside the field whose file it speaks of; the file is refused."""
         message = str(error)
         mentioned = [
-            (len(file.name), field_name)
+            (len(file.name), field_name, file.name)
             for field_name, field_files in files.items()
             for file in field_files
             if file.name in message
         ]
-        self.problems[max(mentioned)[1] if mentioned else default_field] = as_sentence(message)
+        if mentioned:
+            _, default_field, file_name = max(mentioned)
+            self.refused.add((default_field, file_name))
+        self.problems[default_field] = as_sentence(message)
 
 
 def as_sentence(message: str) -> str:

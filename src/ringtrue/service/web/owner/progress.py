@@ -106,6 +106,11 @@ class Overview:
     disagreements: int
 
     @property
+    def answering(self) -> int:
+        """How many of the judges have answers that count, by the very rows of the table."""
+        return sum(judge.done + judge.gold > 0 for judge in self.judges)
+
+    @property
     def gold_waits(self) -> bool:
         """Whether gold is drawn, and not all of it judged."""
         return self.gold.done < self.gold.wanted
