@@ -35,7 +35,8 @@ WAYS: dict[Way, str] = {
 PROJECT = "load"
 QUERIES, ITEMS, WANTED = 200, 100_000, 3
 TURNS = 6
-HELD = "SELECT COUNT(*) FROM assignment a WHERE a.item = i.id AND a.state IN ('open', 'done')"
+HELD = """SELECT COUNT(*) FROM assignment a JOIN task t ON t.id = a.task
+WHERE a.item = i.id AND (a.state = 'done' OR t.closed IS NULL)"""
 BARE_SECONDS = 1.5  # in each turn
 TEXT = "The quick brown fox jumps over the lazy dog, and what it finds there is told in some words more. " * 8
 

@@ -10,7 +10,7 @@ from ringtrue.service.store import Answer, Store
 from ringtrue.service.store.answers import record_answer, submit_task, undo_last_answer
 from ringtrue.service.store.projects import get_project_by_name
 from ringtrue.service.store.tasks import get_or_create_task, load_next_question
-from service.small_projects import NOW, rows
+from service.small_projects import HELD, NOW, rows
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,10 +65,7 @@ def check_nothing_is_lost(store: Store, kept: list[Acknowledged]) -> None:
     """All that was acknowledged is there, once; items count their judges, and none has too many or one twice."""
     there = rows(store, "SELECT assignment, version, answer FROM judgment WHERE kind IN ('answer', 'unsure', 'skip')")
     assert sorted(there, key=str) == sorted(((one.assignment, one.version, one.answer) for one in kept), key=str)
-    counted = """
-        SELECT i.id, i.wanted, i.given,
-               (SELECT COUNT(*) FROM assignment a WHERE a.item = i.id AND a.state IN ('open', 'done'))
-        FROM item i WHERE i.queue = 'main'"""
+    counted = f"SELECT i.id, i.wanted, i.given, {HELD} FROM item i WHERE i.queue = 'main'"
     for item, wanted, given, held in rows(store, counted):
         assert held == given <= wanted, item
     twice = """

@@ -15,6 +15,9 @@ from ringtrue.service.store.records import Project, SavedAnswer, ShownQuestion, 
 from ringtrue.service.store.tasks import get_or_create_task, load_next_question
 
 NOW = 1_000_000.0
+# How many judges an item `i` is in the hands of: those who answered it, and those in whose open task it is.
+HELD = """(SELECT COUNT(*) FROM assignment a JOIN task t ON t.id = a.task
+  WHERE a.item = i.id AND (a.state = 'done' OR t.closed IS NULL))"""
 GRADED = Scale.graded("Not relevant", "Related", "Relevant")
 
 

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from ringtrue.errors import ConflictError, LateError, NotFoundError, UsageError
@@ -7,13 +8,14 @@ from ringtrue.service.store import Store
 from ringtrue.service.store.answers import (
     record_answer,
     record_answers,
+    reopen_questions,
     set_aside_task,
     submit_task,
     undo_last_answer,
 )
-from ringtrue.service.store.records import Answer, ShownQuestion, SubmittedAnswer, TaskState
-from ringtrue.service.store.tasks import load_question
-from service.small_projects import NOW, begin, finish, judge, pairs_project, project, question, rows, say
+from ringtrue.service.store.records import Answer, Project, ShownQuestion, SubmittedAnswer, TaskState
+from ringtrue.service.store.tasks import get_or_create_task, load_question
+from service.small_projects import HELD, NOW, begin, finish, judge, pairs_project, project, question, rows, say
 
 pytestmark = pytest.mark.contract
 
@@ -34,6 +36,12 @@ def _state(store: Store, shown: ShownQuestion) -> tuple[str, int, int]:
         at=shown.assignment,
     )  # fmt: skip
     return found[0]  # type: ignore[return-value]
+
+
+def nothing_for(store: Store, where: Project, who: int) -> bool:
+    """Whether nothing is left for a judge."""
+    rng = np.random.default_rng(1)
+    return store.write(lambda c: get_or_create_task(c, where, who, now=NOW + 2, rng=rng)) is None
 
 
 @pytest.mark.parametrize(
@@ -127,25 +135,37 @@ def test_an_item_nobody_decided_goes_to_another_judge_but_not_to_the_same(store:
     shown = question(store, task, ann)
     assert shown is not None
     say(store, ann, shown, kind=kind, reason="it is in Greek")
-    assert _state(store, shown) == (state, 1, 0)
+    assert _state(store, shown) == (state, 1, 1)
+    assert nothing_for(store, where, judge(store, "eve"))
     store.write(lambda c: submit_task(c, ann, task.id, now=NOW + 3))
+    assert _state(store, shown) == (state, 1, 0)
     assert begin(store, where, judge(store, "ben")).size == 1
     assert rows(store, "SELECT reason FROM judgment") == [("it is in Greek",)]
 
 
-def test_a_skipped_item_that_another_judge_took_cannot_be_opened_again(store: Store) -> None:
-    where, ann = project(store, items=1), judge(store)
+@pytest.mark.parametrize("kind", ["unsure", "skip"])
+@pytest.mark.parametrize("again", ["undo", "reopen", "answer"])
+def test_whoever_comes_back_to_a_question_cannot_tell_a_trap_from_others(store: Store, kind: str, again: str) -> None:
+    where, ann = project(store, items=2, known=2, task_size=4, traps=2, traps_needed=0), judge(store)
     task = begin(store, where, ann)
-    shown = question(store, task, ann)
-    assert shown is not None
-    say(store, ann, shown, kind="skip")
-    begin(store, where, judge(store, "ben"))
-    with pytest.raises(ConflictError, match="another judge has taken"):
-        store.write(lambda c: undo_last_answer(c, ann, task.id, now=NOW + 5))
-    with store.read() as connection:
-        again = load_question(connection, shown.assignment, ann)
-    assert say(store, ann, again, "2").late
-    assert _state(store, shown) == ("skipped", 1, 1)
+    shown_questions = []
+    while (shown := question(store, task, ann)) is not None:
+        shown_questions.append(shown)
+        say(store, ann, shown, kind=kind)
+    assert nothing_for(store, where, judge(store, "ben"))
+    if again == "undo":
+        for shown in reversed(shown_questions):
+            assert store.write(lambda c: undo_last_answer(c, ann, task.id, now=NOW + 3)).assignment == shown.assignment
+    elif again == "reopen":
+        assert store.write(lambda c: reopen_questions(c, ann, task.id, "skipped", "unsure", now=NOW + 3)) == 4
+    outcomes = set()
+    for shown in shown_questions:
+        with store.read() as connection:
+            reopened = load_question(connection, shown.assignment, ann)
+        saved = say(store, ann, reopened, "2")
+        outcomes.add((reopened.version, saved.late, saved.repeated))
+    assert outcomes == {(1 if again == "answer" else 2, False, False)}
+    assert rows(store, f"SELECT COUNT(*) FROM item i WHERE i.wanted IS NOT NULL AND i.given <> {HELD}") == [(0,)]
 
 
 def test_an_answer_after_the_lease_counts_while_nobody_took_the_place(store: Store) -> None:

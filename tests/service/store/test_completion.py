@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 
 from ringtrue.service.store import Settings, Store
 from ringtrue.service.store.accounts import erase_account
-from ringtrue.service.store.answers import reopen_questions, set_aside_task
+from ringtrue.service.store.answers import reopen_questions, set_aside_task, submit_task
 from ringtrue.service.store.completion import (
     Completion,
     Shortfall,
@@ -252,36 +252,23 @@ def test_an_erased_worker_leaves_no_code(store: Store) -> None:
     assert rows(store, "SELECT code FROM task") == [(None,)]
 
 
-def test_skipped_questions_are_opened_again_and_those_that_others_took_are_not(store: Store) -> None:
-    where, ann, ben = project(store), judge(store), judge(store, "ben")
+def test_skipped_questions_are_opened_again_and_kept_for_their_judge_until_the_task_is_closed(store: Store) -> None:
+    where, ann = project(store), judge(store)
     task = begin(store, where, ann)
     for kind in ("skip", "skip", "unsure", "answer"):
         shown = question(store, task, ann)
         assert shown is not None
         say(store, ann, shown, kind=kind)
-    taken = begin(store, where, ben)  # the two that were skipped, and the one that was not told
-    assert taken.size == 3
+    assert store.write(lambda c: reopen_questions(c, ann, task.id, "skipped", now=NOW + 3)) == 2
     assert store.write(lambda c: reopen_questions(c, ann, task.id, "skipped", now=NOW + 3)) == 0
-    shown = question(store, taken, ben)
-    assert shown is not None
-    say(store, ben, shown, kind="skip")
-    reopened = store.write(lambda c: reopen_questions(c, ann, task.id, "skipped", "unsure", now=NOW + 3))
-    assert reopened == 1
     with store.read() as connection:
         done, _ = load_task_work(connection, task.id)
-    assert (done.answered, done.unsure + done.skipped) == (1, 2)
-    shown = question(store, task, ann)
-    assert shown is not None
-    assert not say(store, ann, shown).late
-    assert rows(store, "SELECT MAX(given) FROM item") == [(1,)]
-
-
-def test_traps_stay_skipped_where_another_question_cannot_be_opened_again(store: Store) -> None:
-    where = project(store, items=3, known=1, traps=1, traps_needed=0)
-    ann, ben = judge(store), judge(store, "ben")
-    task = begin(store, where, ann)
-    while (shown := question(store, task, ann)) is not None:
-        say(store, ann, shown, kind="skip")
-    begin(store, where, ben)  # takes the ordinary ones
-    assert store.write(lambda c: reopen_questions(c, ann, task.id, "skipped", now=NOW + 3)) == 0
-    assert rows(store, f"SELECT COUNT(*) FROM assignment WHERE task = {task.id} AND state = 'open'") == [(0,)]
+    assert (done.answered, done.unsure, done.skipped) == (1, 1, 0)
+    for kind in ("answer", "skip"):
+        shown = question(store, task, ann)
+        assert shown is not None
+        assert not say(store, ann, shown, kind=kind).late
+    assert rows(store, "SELECT given, COUNT(*) FROM item GROUP BY given") == [(1, 4)]
+    store.write(lambda c: submit_task(c, ann, task.id, now=NOW + 4))
+    assert rows(store, "SELECT given, COUNT(*) FROM item GROUP BY given ORDER BY given") == [(0, 2), (1, 2)]
+    assert begin(store, where, judge(store, "ben")).size == 2

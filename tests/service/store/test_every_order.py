@@ -48,10 +48,6 @@ class Given:
     late: list[str | None] = field(default_factory=list)
     turn: int = 0  # when it was last answered
 
-    @property
-    def held(self) -> bool:
-        return self.state in ("open", "done")
-
 
 @dataclass
 class Task:
@@ -84,14 +80,18 @@ class Judging(RuleBasedStateMachine):
     # What the model knows
 
     def room(self, item: int) -> bool:
-        return sum(one.item == item and one.held for one in self.given.values()) < self.wanted
+        return self.count(item) < self.wanted
 
-    def free(self, item: int, who: int, beside: Given | None = None) -> bool:
+    def count(self, item: int) -> int:
+        return sum(one.item == item and self.is_held(one) for one in self.given.values())
+
+    def is_held(self, one: Given) -> bool:
+        """Whether it is answered, or its judge may come back to it."""
+        return one.state == "done" or self.tasks[one.task].outcome is None
+
+    def free(self, item: int, who: int) -> bool:
         """Whether this judge may take the item: there is room, and the judge has not had it."""
-        had = any(
-            one is not beside and (one.item, one.judge) == (item, who) and one.state != "expired"
-            for one in self.given.values()
-        )
+        had = any((one.item, one.judge) == (item, who) and one.state != "expired" for one in self.given.values())
         return self.room(item) and not had
 
     def of(self, task: int) -> list[Given]:
@@ -115,12 +115,6 @@ class Judging(RuleBasedStateMachine):
             return self.tasks[task].outcome
         is_unanswered = any(not one.said or one.said[-1][0] == "undo" for one in self.of(task))
         return "expired" if is_unanswered else "handed_in"
-
-    def move(self, one: Given, state: str) -> bool:
-        if state in ("open", "done") and not one.held and not self.free(one.item, one.judge, beside=one):
-            return False
-        one.state = state
-        return True
 
     def say(self, one: Given, kind: str, answer: str | None) -> None:
         one.said.append((kind, answer))
@@ -167,7 +161,7 @@ class Judging(RuleBasedStateMachine):
     @precondition(lambda self: any(one.state != "open" for one in self.given.values()))
     @rule(at=numbers, kind=kinds, label=labels)
     def change_an_answer(self, at: int, kind: str, label: str) -> None:
-        """Or answer what was skipped, or lost to others, or comes from a task that has ended."""
+        """Or answer what was skipped, or comes from a task that has ended."""
         known = sorted(number for number, one in self.given.items() if one.state != "open")
         self.answer_to(known[at % len(known)], kind, label)
 
@@ -179,13 +173,14 @@ class Judging(RuleBasedStateMachine):
             )
         )
         task = self.tasks[one.task]
-        late = task.outcome is not None or self.now > task.deadline or not self.move(one, STATES[kind])
+        late = task.outcome is not None or self.now > task.deadline
         assert saved.late == late
         if late:
             again = said in one.late
             assert saved.repeated == again
             one.late += [] if again else [said]
         else:
+            one.state = STATES[kind]
             self.say(one, kind, said)
 
     @precondition(lambda self: any(one.said for one in self.given.values()))
@@ -220,18 +215,18 @@ class Judging(RuleBasedStateMachine):
         except LateError:
             assert self.tasks[task].outcome is not None or self.now > self.tasks[task].deadline
         except ConflictError:
-            assert last is None or not self.move(last, "open")
+            assert last is None
         else:
             assert last is not None
             assert self.given[shown.assignment] is last
-            assert self.move(last, "open")
+            last.state = "open"
             self.say(last, "undo", None)
             assert shown.version == len(last.said)
 
     @precondition(lambda self: self.tasks)
     @rule(at=numbers, states=st.sampled_from([("skipped",), ("skipped", "unsure")]))
     def go_back(self, at: int, states: tuple[str, ...]) -> None:
-        """Open again what was skipped or not told, as far as others have not taken it."""
+        """Open again what was skipped or not told."""
         task = sorted(self.tasks)[at % len(self.tasks)]
         known = self.tasks[task]
         try:
@@ -241,9 +236,10 @@ class Judging(RuleBasedStateMachine):
         except LateError:
             assert known.outcome is not None or self.now > known.deadline
         else:
-            reopened = [one for one in self.of(task) if one.state in states and self.move(one, "open")]
+            reopened = [one for one in self.of(task) if one.state in states]
             assert count == len(reopened)
             for one in reopened:
+                one.state = "open"
                 self.say(one, "undo", None)
 
     @precondition(lambda self: self.tasks)
@@ -267,7 +263,7 @@ class Judging(RuleBasedStateMachine):
         self.store.write(lambda c: set_aside_task(c, task, now=self.now))
         self.tasks[task].outcome = "set_aside"
         for one in self.of(task):
-            one.state = "set_aside" if one.held else one.state
+            one.state = "set_aside" if one.state in ("open", "done") else one.state
 
     @rule()
     def sweep(self) -> None:
@@ -285,7 +281,7 @@ class Judging(RuleBasedStateMachine):
         ((late,),) = rows(self.store, "SELECT COUNT(*) FROM judgment WHERE version < 0")
         outcomes = dict(rows(self.store, "SELECT id, outcome FROM task"))
         assert all(count <= self.wanted for count in counts.values())
-        assert counts == {item: sum(one.item == item and one.held for one in self.given.values()) for item in counts}
+        assert counts == {item: self.count(item) for item in counts}
         assert states == [(at, one.state, len(one.said)) for at, one in sorted(self.given.items())]
         assert said == [(at, kind, answer) for at, one in sorted(self.given.items()) for kind, answer in one.said]
         assert late == sum(len(one.late) for one in self.given.values())

@@ -13,15 +13,12 @@ from ringtrue.service.store.imports import RevertedImport, preview_revert, recor
 from ringtrue.service.store.label_queries import load_judgments
 from ringtrue.service.store.progress import load_progress
 from ringtrue.service.store.records import Project
-from service.small_projects import NOW, begin, finish, judge, project, rows
-
-HELD = """SELECT i.given, i.wanted, (SELECT COUNT(*) FROM assignment a WHERE a.item = i.id
-  AND a.state IN ('open', 'done')) FROM item i WHERE i.queue <> 'trap'"""
+from service.small_projects import HELD, NOW, begin, finish, judge, project, rows
 
 
 def held(store: Store) -> None:
     """What is given out is what is held, and no more than was wanted."""
-    for given, wanted, there in rows(store, HELD):
+    for given, wanted, there in rows(store, f"SELECT i.given, i.wanted, {HELD} FROM item i WHERE i.queue <> 'trap'"):
         assert given == there <= wanted
 
 

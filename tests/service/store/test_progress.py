@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -198,9 +199,10 @@ def test_ids_of_a_crowd_platform_are_found_by_account(store: Store) -> None:
         assert load_worker_ids(connection, project.id) == {who: "prolific:5f"}
 
 
-STATES = ("open", "done", "unsure", "skipped", "expired", "set_aside")
-HELD = ("open", "done")
-PLACES = st.lists(  # of an item: its query, how many judges it asks for, and the states of its assignments
+# Of an assignment, its state and whether its task is open.
+STATES = [(state, True) for state in ("open", "done", "unsure", "skipped")]
+STATES += [(state, False) for state in ("done", "unsure", "skipped", "expired", "set_aside")]
+PLACES = st.lists(  # of an item: its query, how many judges it asks for, and its assignments
     st.tuples(st.integers(0, 3), st.integers(0, 3), st.lists(st.sampled_from(STATES), max_size=5)), max_size=12
 )
 
@@ -239,10 +241,10 @@ def _place(connection: Connection, where: Project, queue: str, places: Any) -> N
     names = select(schema.doc.c.name, schema.item.c.id).select_from(schema.named_items)
     ids = dict(connection.execute(names.where(schema.item.c.project == where.id)).all())
     for at, (_, wanted, states) in enumerate(places):
-        item, held = ids[f"{queue}{at}"], sum(state in HELD for state in states)
+        item, held = ids[f"{queue}{at}"], _count_held(states)
         limits = {"asked": wanted, "wanted": max(wanted, held), "given": held}
         connection.execute(update(schema.item).where(schema.item.c.id == item).values(**limits))
-        for number, state in enumerate(states):
+        for number, (state, is_open) in enumerate(states):
             who = connection.execute(
                 insert(schema.account)
                 .values(handle=f"{where.name}-{queue}-{at}-{number}", kind="named", owner=False, created=NOW)
@@ -250,23 +252,30 @@ def _place(connection: Connection, where: Project, queue: str, places: Any) -> N
             ).scalar_one()
             task = connection.execute(
                 insert(schema.task)
-                .values(project=where.id, account=who, queue=queue, opened=NOW, leased=NOW)
+                .values(
+                    project=where.id, account=who, queue=queue, opened=NOW, leased=NOW, closed=None if is_open else NOW
+                )
                 .returning(schema.task.c.id)
             ).scalar_one()
             row = {"task": task, "item": item, "account": who, "place": 1, "flipped": False, "state": state}
             connection.execute(insert(schema.assignment).values(**row, version=0))
 
 
+def _count_held(states: list[tuple[str, bool]]) -> int:
+    return sum(state == "done" or is_open for state, is_open in states)
+
+
 def _naive_progress(places: Any) -> Progress:
-    counts = {name: sum(states.count(name) for _, _, states in places) for name in STATES}
-    held = [sum(state in HELD for state in states) for _, _, states in places]
+    names = [[state for state, _ in states] for _, _, states in places]
+    counts = Counter(name for states in names for name in states)
+    held = [_count_held(states) for _, _, states in places]
     wanted = [max(asked, count) for (_, asked, _), count in zip(places, held, strict=True)]
     return Progress(
         items=len(places),
         wanted=sum(wanted),
         done=counts["done"],
         open=counts["open"],
-        complete=sum(states.count("done") >= most for (_, _, states), most in zip(places, wanted, strict=True)),
+        complete=sum(states.count("done") >= most for states, most in zip(names, wanted, strict=True)),
         unsure=counts["unsure"],
         skipped=counts["skipped"],
         judges=counts["done"],

@@ -3,6 +3,7 @@ from __future__ import annotations
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,11 +12,14 @@ from sqlalchemy import Connection, inspect, text
 
 from ringtrue.errors import StoreError
 from ringtrue.service.store import Store
+from ringtrue.service.store.answers import submit_task
 from ringtrue.service.store.completion import settle_completion
 from ringtrue.service.store.invitations import accept_invitation, invite, load_invitations
 from ringtrue.service.store.migration import BYTES, KEY, STEPS, migrate, read_schema_version
 from ringtrue.service.store.projects import get_project_by_name
+from ringtrue.service.store.records import Project
 from ringtrue.service.store.schema import metadata
+from service.small_projects import HELD, NOW, begin, judge, project as make_project, question, rows, say
 
 pytestmark = pytest.mark.contract
 TOGETHER = 6
@@ -112,6 +116,31 @@ def test_a_released_database_with_data_loses_nothing_and_its_codes_still_show(st
         secret = invite(connection, role="judge", kind="crowd", project=1, code="C3", now=50.0)
         assert accept_invitation(connection, secret, worker="prolific:b", now=51.0) == 2
         assert not invitation.id_required
+
+
+def test_items_that_were_skipped_in_open_tasks_are_kept_for_their_judges_after_the_migration(store: Store) -> None:
+    where, ann, ben = make_project(store, items=3, task_size=3), judge(store), judge(store, "ben")
+    task = begin(store, where, ann)
+    for kind in ("skip", "unsure", "answer"):
+        shown = question(store, task, ann)
+        assert shown is not None
+        say(store, ann, shown, kind=kind)
+    undecided = "SELECT item FROM assignment WHERE state IN ('skipped', 'unsure')"
+    with store.transaction() as connection:  # as step 2 had it: one of them was taken by another judge meanwhile
+        connection.exec_driver_sql(f"UPDATE item SET given = 0 WHERE id IN ({undecided})")
+    begin(store, make_smaller(store, where), ben)
+    with store.transaction() as connection:
+        connection.exec_driver_sql("DELETE FROM migration WHERE number > 2")
+        assert migrate(connection) == len(STEPS) - 2
+    counted = rows(store, f"SELECT given, wanted, {HELD} FROM item i ORDER BY given")
+    assert counted == [(1, 1, 1), (1, 1, 1), (2, 2, 2)]
+    store.write(lambda c: submit_task(c, ann, task.id, now=NOW + 3))
+    assert rows(store, "SELECT given, wanted FROM item ORDER BY given") == [(0, 1), (1, 1), (1, 1)]
+
+
+def make_smaller(store: Store, where: Project) -> Project:
+    """The same project, whose tasks have one question."""
+    return replace(where, settings=replace(where.settings, task_size=1))
 
 
 def test_a_database_that_is_up_to_date_stays_as_it_is(store: Store) -> None:

@@ -22,13 +22,12 @@ from ringtrue.service.store.records import (
     SubmittedAnswer,
     TaskState,
 )
-from ringtrue.service.store.tasks import LOWER_GIVEN, close_task, get_task_state, load_question, renew_lease
+from ringtrue.service.store.tasks import close_task, get_task_state, load_question, renew_lease
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Row
 
 STATE_BY_KIND = {"answer": "done", "unsure": "unsure", "skip": "skipped"}
-HELD_STATES = ("open", "done")  # the states in which an item is in this judge's hands
 REASON_LENGTH = 2_000
 assignments, items, judgments = schema.assignment, schema.item, schema.judgment
 projects, tasks = schema.project, schema.task
@@ -54,12 +53,6 @@ SAME_LATE_ANSWER = text("""
 SELECT id FROM judgment WHERE assignment = :assignment AND kind = 'late'
   AND COALESCE(answer, '') = COALESCE(CAST(:answer AS TEXT), '')""")
 SET_STATE = text("UPDATE assignment SET state = :state, version = :version WHERE id = :assignment")
-TAKE_ITEM = text("""
-UPDATE item SET given = given + CASE WHEN wanted IS NULL THEN 0 ELSE 1 END
-WHERE id = :item AND (wanted IS NULL OR given < wanted)
-  AND NOT EXISTS (SELECT 1 FROM assignment b WHERE b.item = :item AND b.account = :account AND b.id <> :assignment
-                  AND b.state <> 'expired')""")
-LEAVE_ITEM = text(f"{LOWER_GIVEN} WHERE id = :item AND wanted IS NOT NULL")
 LAST_ANSWERED = text("""
 SELECT a.id FROM assignment a JOIN judgment j ON j.assignment = a.id AND j.version = a.version
 WHERE a.task = :task AND a.state IN ('done', 'unsure', 'skipped') ORDER BY j.id DESC LIMIT 1""")
@@ -133,31 +126,19 @@ def undo_last_answer(connection: Connection, account: int, task: int, *, now: fl
     question = _require_own_question(connection, account, assignment)
     if _is_task_over(question, now):  # closed while this waited for the lock
         raise _task_over_error()
-    if not _take_or_leave_item(connection, question, "open"):
-        raise ConflictError("another judge has taken this item meanwhile; it cannot be opened again")
     _write_answers(connection, [_make_undo(question, now)], question, now)
     return load_question(connection, assignment, account)
 
 
 def reopen_questions(connection: Connection, account: int, task: int, *states: str, now: float) -> int:
-    """Open the questions of a task again that are skipped, or unsure; answers how many.
-
-    Those that other judges have taken meanwhile stay as they are. Nobody takes a trap: where another question cannot
-    be opened, traps are not either, or those that can would be the traps.
-    """
+    """Open the questions of a task again that are skipped, or unsure; answers how many."""
     _require_task_open(connection, account, task, now)
     questions = [row for row in connection.execute(LOCK_TASK_QUESTIONS, {"task": task}) if row.state in states]
     if any(_is_task_over(question, now) for question in questions):  # closed while this waited for the lock
         raise _task_over_error()
-    unlimited = select(items.c.id).where(items.c.id.in_([row.item for row in questions]), items.c.wanted.is_(None))
-    traps = set(connection.execute(unlimited).scalars())
-    ordinary = [question for question in questions if question.item not in traps]
-    reopened = [question for question in ordinary if _take_or_leave_item(connection, question, "open")]
-    if len(reopened) == len(ordinary):
-        reopened += [question for question in questions if question.item in traps]
-    if reopened:
-        _write_answers(connection, [_make_undo(question, now) for question in reopened], reopened[0], now)
-    return len(reopened)
+    if questions:
+        _write_answers(connection, [_make_undo(question, now) for question in questions], questions[0], now)
+    return len(questions)
 
 
 def _require_task_open(connection: Connection, account: int, task: int, now: float) -> None:
@@ -255,7 +236,7 @@ def _prepare_answer(
         "seconds": _clamp_duration(answer.seconds, elapsed),
         "away": _clamp_duration(answer.away, elapsed),
     }
-    if _is_task_over(question, now) or not _take_or_leave_item(connection, question, row["state"]):
+    if _is_task_over(question, now):
         return _store_late_answer(connection, row)
     return _AnswerOutcome(row)
 
@@ -282,17 +263,6 @@ def _store_late_answer(connection: Connection, row: dict[str, Any]) -> _AnswerOu
 def _is_task_over(question: Row[*tuple[Any, ...]], now: float) -> bool:
     """Whether a task has ended; traps and others alike, so that nothing tells them apart."""
     return question.closed is not None or (question.deadline is not None and now > question.deadline)
-
-
-def _take_or_leave_item(connection: Connection, question: Row[*tuple[Any, ...]], state: str) -> bool:
-    """Take or leave the item of an assignment that is to be in a state; False where it is in other hands."""
-    was_held, will_be_held = question.state in HELD_STATES, state in HELD_STATES
-    if was_held and not will_be_held:
-        connection.execute(LEAVE_ITEM, {"item": question.item})
-    elif will_be_held and not was_held:
-        place = {"item": question.item, "account": question.account, "assignment": question.id}
-        return connection.execute(TAKE_ITEM, place).rowcount > 0
-    return True
 
 
 def _write_answers(

@@ -34,6 +34,8 @@ KEY = {
 }
 BYTES = {"sqlite": "BLOB", "postgresql": "BYTEA"}
 ADVISORY_LOCK = 7_404_117  # of PostgreSQL: two servers that start together migrate one after the other
+KEPT_UNDECIDED = """(SELECT COUNT(*) FROM assignment a JOIN task t ON t.id = a.task
+  WHERE a.item = item.id AND a.state IN ('unsure', 'skipped') AND t.closed IS NULL)"""
 # What each step brings, and the SQL that takes a database there from the step before; nothing comes before the first.
 # A step is never edited once it was released: the next change is made in the tables of `schema`, and as a new step at
 # the end. The first has no SQL: a new database is made from those tables.
@@ -58,6 +60,13 @@ INSERT INTO completion (invitation, account, kind, code, task, time)
   FROM task t JOIN visit v ON v.account = t.account JOIN invitation i ON i.id = v.invitation
   WHERE t.closed IS NOT NULL AND i.kind = 'crowd' AND i.project = t.project AND i.code = t.code
   GROUP BY t.project, t.account, t.code ORDER BY MIN(t.id);
+""",
+    ),
+    (
+        "items that were skipped or not decided are kept until their task is closed",
+        f"""UPDATE item SET given = given + {KEPT_UNDECIDED},
+  wanted = CASE WHEN given + {KEPT_UNDECIDED} > wanted THEN given + {KEPT_UNDECIDED} ELSE wanted END
+WHERE wanted IS NOT NULL AND {KEPT_UNDECIDED} > 0;
 """,
     ),
 )

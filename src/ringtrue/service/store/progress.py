@@ -107,7 +107,7 @@ def load_progress_by_query(
     """How far a queue of a project is, and each query in it, in the order in which they came.
 
     An item counts who has it, so that most is summed over items. Assignments are looked at that are not done: those
-    that are open have an item in hand, and it is not complete before they are done.
+    of open tasks have an item in hand, and it is not complete before they are done.
     """
     query = schema.query
     of_queue = item.c.project == project, item.c.queue == queue
@@ -136,7 +136,7 @@ def load_progress_by_query(
                 text=row.text,
                 items=row.items,
                 wanted=int(row.wanted or 0),
-                done=int(row.held) - counts["open"],
+                done=int(row.held) - counts["kept"],
                 open=counts["open"],
                 complete=row.full - counts["full"],
                 unsure=counts["unsure"],
@@ -288,21 +288,30 @@ def load_worker_ids(connection: Connection, project: int) -> dict[int, str]:
 
 
 def _count_undone(connection: Connection, project: int, queue: str) -> defaultdict[int, Counter[str]]:
-    """How many assignments of each query are open, unsure and skipped; `full` are items that wait for open ones only.
+    """How many assignments of each query are open, unsure and skipped.
+
+    Those that are `kept` are of open tasks; `full` are items that have no room, and wait for these only.
 
     It begins with the tasks: items that nobody has had yet, most of a large project, are not looked at.
     """
     rows = connection.execute(
-        select(item.c.query, item.c.id, assignment.c.state, (item.c.given >= item.c.wanted).label("is_full"))
+        select(
+            item.c.query,
+            item.c.id,
+            assignment.c.state,
+            task.c.closed.is_(None).label("is_kept"),
+            (item.c.given >= item.c.wanted).label("is_full"),
+        )
         .select_from(schema.given_items)
         .where(task.c.project == project, item.c.queue == queue)
         .where(assignment.c.state.in_(("open", "unsure", "skipped")))
     )
     undone: defaultdict[int, Counter[str]] = defaultdict(Counter)
     waiting: set[int] = set()
-    for query_id, item_id, state, is_full in rows:
+    for query_id, item_id, state, is_kept, is_full in rows:
         undone[query_id][state] += 1
-        if state == "open" and is_full and item_id not in waiting:
+        undone[query_id]["kept"] += is_kept
+        if is_kept and is_full and item_id not in waiting:
             waiting.add(item_id)
             undone[query_id]["full"] += 1
     return undone

@@ -139,7 +139,7 @@ item = _table(
     _reference("document", "other", optional=True),  # the second of a pair, whose name comes after the first's
     _count("asked", optional=True),  # how many judges the owner asks for; traps have no limit
     _count("wanted", optional=True),  # the same, or as many as have it where that is more
-    _count("given"),  # assignments that are open or done
+    _count("given"),  # assignments that are done, and all of tasks that are open
     _number("position"),  # drawn by lot; tasks take the first that have room
     _text("expected", optional=True),  # the known answer of a trap, as if `doc` stood on the left
     _text("design", optional=True),  # how gold was drawn: this and the next two

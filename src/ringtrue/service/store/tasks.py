@@ -22,14 +22,15 @@ if TYPE_CHECKING:
 assignments, items, judgments = schema.assignment, schema.item, schema.judgment
 projects, queries, tasks = schema.project, schema.query, schema.task
 doc, other = schema.doc, schema.other
+UNDECIDED = ("open", "unsure", "skipped")  # the states of questions whose items are kept only until the task is closed
 # One judge less has an item; `wanted` falls to what is asked, or to as many as still have it.
 LOWER_GIVEN = "UPDATE item SET given = given - 1, wanted = CASE WHEN given - 1 > asked THEN given - 1 ELSE asked END"
 RELEASE_ITEMS = text(f"""
 {LOWER_GIVEN}
-WHERE wanted IS NOT NULL AND id IN (
-  SELECT item FROM assignment WHERE task = :task AND (state = 'open' OR (state = 'done' AND :done)))""")
+WHERE wanted IS NOT NULL AND id IN (SELECT item FROM assignment WHERE task = :task AND state IN :states)
+""").bindparams(bindparam("states", expanding=True))
 END_ASSIGNMENTS = text("""
-UPDATE assignment SET state = :state WHERE task = :task AND (state = 'open' OR (state = 'done' AND :done))""")
+UPDATE assignment SET state = :new_state WHERE task = :task AND state = :state""")
 LOCK_TASK = (
     select(tasks.c.outcome, projects.c.settings)
     .join(projects, projects.c.id == tasks.c.project)
@@ -204,7 +205,10 @@ def close_task(
     *,
     now: float,
 ) -> None:
-    """Close a task for good: its open items go to others, and so do all of them where it is set aside.
+    """Close a task for good: items without an answer go to others, and so do all of them where it is set aside.
+
+    Until then they are kept, those that were skipped or not decided too: their judge may come back to them, and if
+    others could take them meanwhile, what cannot be opened again would be no trap.
 
     A task that fails its traps is set aside, whether it was finished or not, where the project says so. One whose
     lease ends when all is answered was forgotten to be handed in, and is.
@@ -221,8 +225,12 @@ def close_task(
     failed = not passes_traps(trap_count, needed=settings.traps_needed, usual=settings.traps)
     if failed and settings.failed_traps == "set_aside":
         outcome = "set_aside"
-    if open_questions or outcome == "set_aside":
-        release_items(connection, task, answered_too=outcome == "set_aside")
+    if task_row.outcome is None:
+        _release_items(connection, task, *UNDECIDED)
+        _end_assignments(connection, task, "open", new_state="set_aside" if outcome == "set_aside" else "expired")
+    if outcome == "set_aside":
+        _release_items(connection, task, "done")
+        _end_assignments(connection, task, "done", new_state="set_aside")
     connection.execute(
         CLOSE_TASK,
         {
@@ -235,12 +243,13 @@ def close_task(
     )
 
 
-def release_items(connection: Connection, task: int, *, answered_too: bool) -> None:
-    """Let others have the items of a task that are open, or all of them."""
-    connection.execute(RELEASE_ITEMS, {"task": task, "done": answered_too})
-    connection.execute(
-        END_ASSIGNMENTS, {"task": task, "done": answered_too, "state": "set_aside" if answered_too else "expired"}
-    )
+def _release_items(connection: Connection, task: int, *states: str) -> None:
+    """Let others have the items of a task whose questions are in these states."""
+    connection.execute(RELEASE_ITEMS, {"task": task, "states": states})
+
+
+def _end_assignments(connection: Connection, task: int, state: str, *, new_state: str) -> None:
+    connection.execute(END_ASSIGNMENTS, {"task": task, "state": state, "new_state": new_state})
 
 
 def get_or_create_task(

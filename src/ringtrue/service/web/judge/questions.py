@@ -71,9 +71,8 @@ MESSAGES = {
     "unseen": "Your answer came before this question could be seen, and was not taken. Answer it now.",
     "late": "Your last answer came too late: it is kept, but does not count.",
     "undone": "Your last answer is undone. Answer again.",
-    "stays": "There is nothing to undo, or another judge has taken the question meanwhile.",
+    "stays": "There is nothing to undo.",
     "reopened": "These questions are open again.",
-    "taken": "Other judges have taken these questions meanwhile: they cannot be opened again.",
 }
 
 
@@ -196,7 +195,7 @@ async def reopen(request: Request, access: SessionJudge) -> Response:
         return reopen_questions(connection, context.person.id, task, *states, now=context.now)
 
     try:
-        message_key = "reopened" if await access.write(work) else "taken"
+        message_key = "reopened" if await access.write(work) else None
     except LateError:
         message_key = None
     return see_other(_task_path(request.path_params["project"], task, message_key))
