@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -13,8 +15,8 @@ from ringtrue.service.store.answers import (
     submit_task,
     undo_last_answer,
 )
-from ringtrue.service.store.records import Answer, Project, ShownQuestion, SubmittedAnswer, TaskState
-from ringtrue.service.store.tasks import get_or_create_task, load_question
+from ringtrue.service.store.records import Answer, Project, SavedAnswer, ShownQuestion, SubmittedAnswer, TaskState
+from ringtrue.service.store.tasks import get_or_create_task, load_open_questions, load_question
 from service.small_projects import HELD, NOW, begin, finish, judge, pairs_project, project, question, rows, say
 
 pytestmark = pytest.mark.contract
@@ -67,6 +69,41 @@ def test_no_time_is_longer_than_the_server_saw(
     else:
         store.write(lambda c: record_answer(c, ann, shown.assignment, 0, said, now=NOW + 8))
     assert rows(store, "SELECT seconds, away FROM judgment") == [kept]
+
+
+def test_no_answer_took_longer_than_passed_since_the_answer_before(store: Store) -> None:
+    ann, task, shown = _first(store)
+    claimed = Answer(answer="1", seconds=1e9, away=1e9)
+
+    def record(assignment: int, version: int, answer: Answer, later: float) -> SavedAnswer:
+        return store.write(lambda c: record_answer(c, ann, assignment, version, answer, now=NOW + later))
+
+    for later in (4, 5, 5):
+        record(shown.assignment, 0, claimed, later)
+        following = question(store, task, ann)
+        assert following is not None
+        shown = following
+    store.write(lambda c: undo_last_answer(c, ann, task.id, now=NOW + 8))
+    with store.read() as connection:
+        (again,) = (one for one in load_open_questions(connection, task.id, ann) if one.version)
+    seen = replace(claimed, shown=NOW + 1)  # in another tab, before the others were answered
+    record(again.assignment, again.version, seen, 10)
+    store.write(lambda c: set_aside_task(c, task.id, now=NOW + 11))
+    assert record(shown.assignment, 0, claimed, 13).late
+    recorded = rows(store, "SELECT seconds, away FROM judgment ORDER BY id")
+    assert recorded == [(4.0, 4.0), (1.0, 1.0), (0.0, 0.0), (None, None), (2.0, 2.0), (3.0, 3.0)]
+
+
+def test_answers_that_are_sent_together_share_what_passed(store: Store) -> None:
+    ann, task, _ = _first(store)
+    with store.read() as connection:
+        first, second, third, last = load_open_questions(connection, task.id, ann)
+    times = {first: 30.0, second: 10.0, third: None}
+    answers = [SubmittedAnswer(shown.assignment, 0, Answer(answer="1", seconds=time)) for shown, time in times.items()]
+    store.write(lambda c: record_answers(c, ann, task.id, answers, now=NOW + 8))
+    again = [*answers, SubmittedAnswer(last.assignment, 0, Answer(answer="1", seconds=1.5))]
+    assert len(store.write(lambda c: record_answers(c, ann, task.id, again, now=NOW + 10)).repeated) == 3
+    assert rows(store, "SELECT seconds FROM judgment ORDER BY id") == [(4.0,), (4.0,), (None,), (1.5,)]
 
 
 @pytest.mark.slow

@@ -12,7 +12,13 @@ from hypothesis import given, strategies as st
 
 from ringtrue.service.store import Settings, Store
 from ringtrue.service.store.accounts import erase_account
-from ringtrue.service.store.answers import reopen_questions, set_aside_task, submit_task
+from ringtrue.service.store.answers import (
+    record_answer,
+    reopen_questions,
+    set_aside_task,
+    submit_task,
+    undo_last_answer,
+)
 from ringtrue.service.store.completion import (
     Completion,
     Shortfall,
@@ -27,7 +33,7 @@ from ringtrue.service.store.completion import (
 )
 from ringtrue.service.store.invitations import accept_invitation, invite
 from ringtrue.service.store.projects import change_project
-from ringtrue.service.store.records import Project, TaskState
+from ringtrue.service.store.records import Answer, Project, TaskState
 from ringtrue.service.store.tasks import TrapCount, release_all_expired
 from service.small_projects import NOW, begin, judge, project, question, rows, say
 
@@ -227,6 +233,25 @@ def test_traps_and_time_count_where_the_settings_say_so(store: Store) -> None:
     lenient = replace(lenient, completion_seconds=0)
     store.write(lambda c: change_project(c, where.id, settings=lenient))
     assert settle(store, where, who, task.id).code == "C1"
+
+
+def test_a_task_that_lies_open_earns_no_time(store: Store) -> None:
+    where = project(store, items=2, completion_seconds=3)
+    who, _ = come(store, where)
+    task = begin(store, where, who)
+
+    def record(version: int, seconds: float, later: float) -> None:
+        shown = question(store, task, who)
+        assert shown is not None
+        answer = Answer(answer="1", seconds=seconds)
+        store.write(lambda c: record_answer(c, who, shown.assignment, version, answer, now=NOW + later))
+
+    record(0, 1.0, 1)
+    record(0, 2.5, 5_000)
+    store.write(lambda c: undo_last_answer(c, who, task.id, now=NOW + 5_000))
+    record(2, 2.0, 5_001)
+    store.write(lambda c: hand_in_task(c, who, task.id, now=NOW + 5_001))
+    assert settle(store, where, who, task.id).missing == (("time", 4.5, 6),)
 
 
 def test_the_code_stays_when_the_task_is_set_aside_later(store: Store) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import and_, bindparam, select, text, update
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 STATE_BY_KIND = {"answer": "done", "unsure": "unsure", "skip": "skipped"}
 REASON_LENGTH = 2_000
+MAX_SECONDS = 86_400.0  # of an answer that took longer, nobody looked at its question all the time
 assignments, items, judgments = schema.assignment, schema.item, schema.judgment
 projects, tasks = schema.project, schema.task
 QUESTIONS = (
@@ -56,6 +57,8 @@ SET_STATE = text("UPDATE assignment SET state = :state, version = :version WHERE
 LAST_ANSWERED = text("""
 SELECT a.id FROM assignment a JOIN judgment j ON j.assignment = a.id AND j.version = a.version
 WHERE a.task = :task AND a.state IN ('done', 'unsure', 'skipped') ORDER BY j.id DESC LIMIT 1""")
+LAST_RECORDED = text("""
+SELECT MAX(j.time) FROM assignment a JOIN judgment j ON j.assignment = a.id WHERE a.task = :task""")
 NO_ANSWER = dict.fromkeys(("answer", "reason", "seconds", "away"))
 
 
@@ -85,7 +88,8 @@ def record_answer(
     its time is over is kept, and does not count.
     """
     question = _require_own_question(connection, account, assignment)
-    outcome = _prepare_answer(connection, question, version, answer, now)
+    (timed_answer,) = _limit_times(connection, question, [answer], now)
+    outcome = _prepare_answer(connection, question, version, timed_answer, now)
     if outcome.row is not None:
         _write_answers(connection, [outcome.row], question, now)
     return SavedAnswer(
@@ -96,8 +100,16 @@ def record_answer(
 def record_answers(
     connection: Connection, account: int, task: int, answers: Sequence[SubmittedAnswer], *, now: float
 ) -> SavedAnswers:
-    """Keep several answers of one task, each as `record_answer` would; where one is refused, none is kept."""
+    """Keep several answers of one task, each as `record_answer` would; where one is refused, none is kept.
+
+    All together took no longer than passed since the last answer before: longer times are shortened alike.
+    """
     questions = {question.id: question for question in connection.execute(LOCK_TASK_QUESTIONS, {"task": task})}
+    versions = {assignment: question.version for assignment, question in questions.items()}
+    new = {assignment: answer for assignment, version, answer in answers if versions.get(assignment) == version}
+    if new:
+        any_question = next(iter(questions.values()))
+        new = dict(zip(new, _limit_times(connection, any_question, list(new.values()), now), strict=True))
     late, repeated, rows = [], [], {}
     for assignment, version, answer in answers:
         question = questions.get(assignment)
@@ -106,7 +118,7 @@ def record_answers(
         if assignment in rows:
             raise UsageError(f"question {assignment} is answered twice here")
         try:
-            outcome = _prepare_answer(connection, question, version, answer, now)
+            outcome = _prepare_answer(connection, question, version, new.get(assignment, answer), now)
         except (ConflictError, UsageError) as error:
             raise type(error)(f"question {assignment}: {error}") from None
         rows[assignment] = outcome.row
@@ -224,7 +236,6 @@ def _prepare_answer(
     answer_text = answer.answer if answer.kind == "answer" else None
     if question.version != version:
         return _require_same_answer(connection, question, version, answer.kind, answer_text)
-    elapsed = math.floor(100 * max(now - max(question.opened, answer.shown or 0.0), 0.0)) / 100
     row: dict[str, Any] = {
         "assignment": question.id,
         "version": version + 1,
@@ -233,8 +244,8 @@ def _prepare_answer(
         "answer": answer_text,
         "reason": (answer.reason or "").strip()[:REASON_LENGTH] or None,
         "time": now,
-        "seconds": _clamp_duration(answer.seconds, elapsed),
-        "away": _clamp_duration(answer.away, elapsed),
+        "seconds": answer.seconds,
+        "away": answer.away,
     }
     if _is_task_over(question, now):
         return _store_late_answer(connection, row)
@@ -278,6 +289,41 @@ def _write_answers(
         )
 
 
-def _clamp_duration(seconds: float | None, elapsed: float) -> float | None:
-    """A time that the judge's side measured: nothing negative, no more than a day, nor than passed on the server."""
-    return None if seconds is None else min(max(float(seconds), 0.0), elapsed, 86_400.0)
+def _limit_times(
+    connection: Connection, question: Row[*tuple[Any, ...]], answers: Sequence[Answer], now: float
+) -> list[Answer]:
+    """Answers to questions of one task with times that the server can believe.
+
+    Nothing took longer than passed since its question was shown or, where the server does not know that, since the task
+    was opened or something was last recorded in it; nor did all answers together. So those of a task never sum up to
+    more than its age.
+    """
+    if all(answer.seconds is None and answer.away is None for answer in answers):
+        return list(answers)
+    last_recorded = connection.execute(LAST_RECORDED, {"task": question.task}).scalar()
+    since = max(question.opened, last_recorded or 0.0)
+    limits = [_measure_elapsed(max(since, answer.shown or 0.0), now) for answer in answers]
+    total = _measure_elapsed(since, now)
+    seconds = _shorten_times([answer.seconds for answer in answers], limits, total)
+    away = _shorten_times([answer.away for answer in answers], limits, total)
+    return [replace(answer, seconds=seconds[at], away=away[at]) for at, answer in enumerate(answers)]
+
+
+def _measure_elapsed(since: float, now: float) -> float:
+    return min(math.floor(100 * max(now - since, 0.0)) / 100, MAX_SECONDS)
+
+
+def _shorten_times(times: Sequence[float | None], limits: Sequence[float], total: float) -> list[float | None]:
+    """Times within their limits and, together, within the total, where they are shortened alike; none is negative.
+
+    Examples:
+        >>> _shorten_times([3.5, None, 9.0], [5.0, 5.0, 5.0], 5.0)
+        [2.05, None, 2.94]
+        >>> _shorten_times([3.5, None, -1.0], [5.0, 5.0, 5.0], 5.0)
+        [3.5, None, 0.0]
+    """
+    within = [None if time is None else min(max(time, 0.0), limit) for time, limit in zip(times, limits, strict=True)]
+    claimed = sum(time for time in within if time is not None)
+    if claimed <= total:
+        return within
+    return [None if time is None else math.floor(100 * time * total / claimed) / 100 for time in within]

@@ -57,7 +57,8 @@ SELECT COUNT(*) AS questions,
   COUNT(CASE WHEN j.kind = 'answer' THEN 1 END) AS answered,
   COUNT(CASE WHEN j.kind = 'unsure' THEN 1 END) AS unsure,
   COUNT(CASE WHEN j.kind = 'skip' THEN 1 END) AS skipped,
-  MAX(CASE WHEN j.kind IN ('answer', 'unsure') THEN j.time END) AS last_time
+  (SELECT COALESCE(SUM(k.seconds), 0) FROM assignment b JOIN judgment k ON k.assignment = b.id
+   WHERE b.task = :task AND k.kind IN ('answer', 'unsure')) AS seconds
 FROM assignment a LEFT JOIN judgment j ON j.assignment = a.id AND j.version = a.version WHERE a.task = :task""")
 TASK = (
     select(*(tasks.c[name] for name in ("opened", "closed", "traps", "passed", "code")), schema.project.c.settings)
@@ -78,8 +79,8 @@ COMPLETIONS = (
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskWork:
-    """What was done of a task: its questions by what counts of them, its traps once it is closed, and the seconds from
-    its opening to the last answer."""
+    """What was done of a task: its questions by what counts of them, its traps once it is closed, and the recorded
+    seconds of its answers, also of those that were changed later: idle time is none of them."""
 
     questions: int
     answered: int
@@ -176,7 +177,7 @@ def load_task_work(connection: Connection, task: int) -> tuple[TaskWork, Setting
         unsure=counts.unsure,
         skipped=counts.skipped,
         traps=TrapCount(task_row.traps or 0, task_row.passed or 0),
-        seconds=0.0 if counts.last_time is None else counts.last_time - task_row.opened,
+        seconds=counts.seconds,
     )
     return work, parse_settings(task_row.settings)
 

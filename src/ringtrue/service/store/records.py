@@ -115,7 +115,7 @@ class Settings:
 
     A crowd worker earns the completion code when the share `completion_answered` of a task's questions is answered;
     "can't tell" counts as answered up to the share `completion_unsure`, skipping never. `completion_traps` asks for
-    as many traps right as `traps_needed` says, `completion_seconds` for so many seconds a question, all in all.
+    as many traps right as `traps_needed` says, `completion_seconds` for so many recorded seconds a question.
 
     Examples:
         >>> Settings(judges=2).task_size
@@ -232,7 +232,7 @@ class Answer:
     """What a judge says about one question: an answer, or `unsure` with a reason, or `skip`.
 
     `seconds` and `away` are what the judge's side measured; `shown` is when the server showed the question, where it
-    knows, and bounds both.
+    knows. It bounds both, as does the last thing that was recorded in the task.
     """
 
     kind: Literal["answer", "unsure", "skip"] = "answer"

@@ -219,7 +219,7 @@ class SettingsRequest(RequestModel):
     ] = 0.25
     completion_traps: Annotated[bool, Field(description="Whether it takes `traps_needed` too.")] = False
     completion_seconds: Annotated[
-        int, _limited("completion_seconds", description="The least time for a task, in seconds a question.")
+        int, _limited("completion_seconds", description="The least time for a task, in recorded seconds a question.")
     ] = 0
 
 

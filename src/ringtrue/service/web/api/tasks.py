@@ -74,10 +74,11 @@ class AnswerRequest(RequestModel):
     answer: ShortText | None = None
     reason: ShortText | None = None
     seconds: Annotated[
-        Seconds | None, Field(description="How long it was looked at; at most as long as the task is open.")
+        Seconds | None, Field(description="How long it was looked at; at most what passed since the answer before.")
     ] = None
     away: Annotated[
-        Seconds | None, Field(description="How long the judge was elsewhere; at most as long as the task is open.")
+        Seconds | None,
+        Field(description="How long the judge was elsewhere; as much at most."),
     ] = None
 
     def to_submission(self) -> SubmittedAnswer:
@@ -294,8 +295,9 @@ async def open_a_whole_task(project: ProjectName, access: TokenJudge, body: Task
 async def answer_questions(task: RowId, access: TokenJudge, body: AnswersRequest) -> Any:
     """All of them are on the disk when this returns; where one is refused, none is kept, and the message names it.
 
-    Sent again, each is kept once. With the last open question answered the task is handed in, unless `hand_in` is
-    false.
+    Their seconds together are at most what passed since the answer before, or since the task was opened: longer ones
+    are shortened alike. Sent again, each is kept once. With the last open question answered the task is handed in,
+    unless `hand_in` is false.
     """
     submitted = [answer.to_submission() for answer in body.answers]
 
