@@ -1,26 +1,36 @@
-"""What a connection may send before anybody knows who it is: real sockets, and a real server with low limits."""
+"""What a connection may send before anybody knows who it is, and how slowly it may read: real sockets, low limits."""
 
 from __future__ import annotations
 
 import json
+import random
 import socket
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 import uvicorn
+from fastapi import FastAPI
+from sqlalchemy import insert
 
-from ringtrue.service.store import Store
+from ringtrue.service.store import Store, schema
+from ringtrue.service.store.accounts import create_account
+from ringtrue.service.store.sessions import issue_token
+from ringtrue.service.web import downloads
 from ringtrue.service.web.api.schemas import ErrorDetail
 from ringtrue.service.web.app import create_app
 from ringtrue.service.web.http_limits import HttpLimits, LimitedHttpProtocol
+from ringtrue.service.web.work_pools import HEAVY_THREADS
+from service.small_projects import project as make_project
 
+BACKUP_BYTES = 15_000_000  # more than the system takes for a connection, as it grows with what is sent
 LOW = HttpLimits(
     url_bytes=200, head_bytes=2_000, headers=20, head_seconds=0.3, body_seconds=0.3, body_bytes=50, connections=5,
-    linger_seconds=5.0, linger_bytes=100_000_000,
+    linger_seconds=5.0, linger_bytes=100_000_000, write_seconds=0.5, write_bytes=100_000,
 )  # fmt: skip
 
 
@@ -33,19 +43,31 @@ class LowProtocol(LimitedHttpProtocol):
 @pytest.fixture(scope="module")
 def port(fast_folder) -> Iterator[int]:
     """The port of a server that listens."""
-    with Store.open(str(fast_folder / "limits.db")) as store:
-        app = create_app(store, secret=b"s")
-        config = uvicorn.Config(app, port=0, http=LowProtocol, log_config=None, server_header=False, lifespan="off")
-        server = uvicorn.Server(config)
-        listener = config.bind_socket()
-        thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
-        thread.start()
-        while not server.started:
-            time.sleep(0.01)
-        yield listener.getsockname()[1]
-        server.should_exit = True
-        thread.join(10)
-        app.state.server.close()
+    with Store.open(str(fast_folder / "limits.db")) as store, listening(create_app(store, secret=b"s")) as port:
+        yield port
+
+
+@contextmanager
+def listening(app: FastAPI) -> Iterator[int]:
+    """The port of a server with low limits."""
+    config = uvicorn.Config(app, port=0, http=LowProtocol, log_config=None, server_header=False, lifespan="off")
+    server = uvicorn.Server(config)
+    listener = config.bind_socket()
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [listener]}, daemon=True)
+    thread.start()
+    wait_until(lambda: server.started)
+    yield listener.getsockname()[1]
+    server.should_exit = True
+    thread.join(10)
+    app.state.server.close()
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    """Wait until something is so, for 20 seconds at most."""
+    end = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.01)
 
 
 def connect(port: int) -> socket.socket:
@@ -182,7 +204,65 @@ def test_requests_within_the_limits_are_answered_one_after_the_other(port: int) 
         assert [ask(line, path) for path in ("/healthz", "/login", "/nothing", "/healthz")] == [200, 200, 404, 200]
 
 
+@pytest.fixture
+def large_backup(sqlite_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[FastAPI, int, bytes]]:
+    """A server whose backup is sent as it is made: the application, its port, and the request of an owner for it."""
+    monkeypatch.setattr(downloads, "list_temp_folders", lambda _: [])
+    with Store.open(str(sqlite_path)) as store:
+        project = make_project(store)
+        upload = {"project": project.id, "kind": "run", "name": "random", "content": random.randbytes(BACKUP_BYTES)}
+        with store.transaction() as connection:
+            connection.execute(insert(schema.upload).values(**upload, time=0.0))
+            owner = create_account(connection, kind="named", name="Olga", owner=True, now=0.0)
+            token = issue_token(connection, owner, name="backup", scopes=["manage", "read"], now=0.0, days=None)
+        app = create_app(store, secret=b"s")
+        head = f"GET /api/v1/backup HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {token}\r\n"
+        with listening(app) as port:
+            yield app, port, f"{head}Connection: close\r\n\r\n".encode()
+
+
+def test_who_reads_too_slowly_gets_no_more_and_holds_no_thread(large_backup: tuple[FastAPI, int, bytes]) -> None:
+    app, port, request = large_backup
+    heavy = app.state.server.pools.heavy
+    with closing(connect(port)) as line:
+        line.sendall(request)
+        assert line.recv(1) == b"H"
+        assert heavy.in_hand == 1
+        wait_until(lambda: not heavy.in_hand)
+        received = read_to_end(line)
+    assert len(received) < BACKUP_BYTES
+    assert not received.endswith(b"0\r\n\r\n")  # so that no program takes it for whole
+
+
+def test_who_reads_slowly_and_steadily_gets_all(large_backup: tuple[FastAPI, int, bytes]) -> None:
+    _, port, request = large_backup
+    started, received = time.monotonic(), b""
+    with closing(connect(port)) as line:
+        line.sendall(request)
+        while piece := line.recv(1_000_000, socket.MSG_WAITALL):
+            received += piece
+            time.sleep(0.1)
+    assert time.monotonic() - started > 2 * LOW.write_seconds
+    assert len(received) > BACKUP_BYTES
+    assert received.endswith(b"0\r\n\r\n")
+
+
+def test_what_waits_for_a_thread_is_not_begun_when_its_client_has_left(
+    large_backup: tuple[FastAPI, int, bytes],
+) -> None:
+    app, port, request = large_backup
+    heavy, release = app.state.server.pools.heavy, threading.Event()
+    held = [heavy.submit(release.wait) for _ in range(HEAVY_THREADS)]
+    with closing(connect(port)) as line:
+        line.sendall(request.replace(b"/api/v1/backup", b"/api/v1/projects/small/quality"))
+        wait_until(lambda: heavy.in_hand == HEAVY_THREADS + 1)
+    wait_until(lambda: heavy.in_hand == HEAVY_THREADS)
+    release.set()
+    assert all(future.result(10) for future in held)
+
+
 def test_the_server_listens_with_these_limits() -> None:
     limits = LimitedHttpProtocol.limits
     assert (limits.url_bytes, limits.head_bytes, limits.headers) == (8_192, 32_768, 100)
     assert limits.connections < 1_024
+    assert (limits.write_seconds, limits.write_bytes) == (120, 500_000)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -9,12 +10,16 @@ from contextlib import contextmanager
 
 import pytest
 from fastapi import FastAPI
+from starlette.requests import ClientDisconnect
+from starlette.types import Message
 
 from ringtrue.errors import UnavailableError
 from ringtrue.service.store import Store
 from ringtrue.service.store.accounts import set_password
 from ringtrue.service.web import work_pools
 from ringtrue.service.web.auth.login import hash_password
+from ringtrue.service.web.client_presence import CLIENT, SCOPE_KEY, ClientPresence
+from ringtrue.service.web.request_logs import CLIENT_LEFT
 from ringtrue.service.web.work_pools import WorkPool
 from service.web.programs import World, world
 
@@ -160,3 +165,53 @@ def test_threads_that_touch_the_database_are_fewer_than_its_connections(tmp_path
     )
     with Store.open(str(tmp_path / "a.db")) as store:
         assert sum(threads) < store.engine.pool.size()  # type: ignore[attr-defined]
+
+
+def test_work_is_called_off_when_all_who_wait_for_it_have_left_and_not_before() -> None:
+    pool = WorkPool("test", threads=1, waiting=10)
+    first, second, third = ClientPresence(), ClientPresence(), ClientPresence()
+    done: list[str] = []
+
+    async def ask(client: ClientPresence, name: str) -> None:
+        CLIENT.set(client)
+        await pool.run(lambda: done.append(name), share=name)
+
+    async def ask_and_leave() -> list[BaseException | None]:
+        with held(pool, 1):
+            asked = [ask(first, "both"), ask(second, "both"), ask(third, "one")]
+            tasks = [asyncio.create_task(work) for work in asked]
+            while pool.in_hand < 3:
+                await asyncio.sleep(0)
+            for client in (first, third):
+                client.leave()
+            await asyncio.wait(tasks[2:])
+            with pytest.raises(ClientDisconnect):
+                await ask(third, "after that")
+        return await asyncio.gather(*tasks, return_exceptions=True)
+
+    outcomes = asyncio.run(ask_and_leave())
+    pool.shutdown()
+    assert done == ["both"]
+    assert [type(outcome) for outcome in outcomes] == [type(None), type(None), ClientDisconnect]
+    assert (pool.in_hand, pool._clients) == (0, {})
+
+
+def test_a_request_whose_client_left_counts_as_that_and_is_no_fault(here: World) -> None:
+    async def ask() -> int:
+        statuses: list[int] = []
+
+        async def send(message: Message) -> None:
+            statuses.append(message.get("status", 0))
+
+        client = ClientPresence()
+        client.leave()
+        scope = {"type": "http", "method": "GET", "path": "/api/v1/projects", "raw_path": b"/api/v1/projects"}
+        headers = [(b"authorization", f"Bearer {here.owner().token}".encode())]
+        await here.app(scope | {"query_string": b"", "headers": headers, SCOPE_KEY: client}, no_body, send)
+        return statuses[0]
+
+    assert asyncio.run(ask()) == CLIENT_LEFT
+
+
+async def no_body() -> Message:
+    return {"type": "http.request", "body": b"", "more_body": False}

@@ -15,6 +15,7 @@ from ringtrue.errors import ReadOnlyError, RingtrueError, UnavailableError
 from ringtrue.service.store import schema
 from ringtrue.service.store.connections import dialect_insert
 from ringtrue.service.store.migration import read_schema_version
+from ringtrue.service.web.client_presence import CLIENT
 from ringtrue.service.web.disk_space import measure_database_disk
 from ringtrue.service.web.health_record import DatabaseState, Health, HealthRecord
 
@@ -47,6 +48,7 @@ async def check_health(server: ServerContext) -> Health:
 
 async def _look_at_database(server: ServerContext) -> Health:
     """Look at the database and its disk, and write down what waits if it can be written."""
+    CLIENT.set(None)  # it is for others too, if whoever asked leaves
     database: DatabaseState = "ok"
     reason, version = "", server.health.value.schema
     try:

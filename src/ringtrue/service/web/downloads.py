@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, BinaryIO, TypeVar
 from fastapi.responses import FileResponse, StreamingResponse
 from starlette.background import BackgroundTask
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from ringtrue.errors import UnavailableError
 from ringtrue.service.store.backup import write_backup
@@ -57,7 +58,8 @@ async def make_in_temp_folder(requester: RequestContext | Caller, make: Callable
         try:
             return await requester.compute(lambda folder=folder: make(folder))  # type: ignore[misc]
         except BaseException as error:
-            is_refusal = isinstance(error, UnavailableError | HTTPException) or not isinstance(error, Exception)
+            is_refusal = isinstance(error, UnavailableError | HTTPException | ClientDisconnect)
+            is_refusal |= not isinstance(error, Exception)
             has_no_room = not is_refusal and is_full(parent)
             rmtree(folder, ignore_errors=True)
             if not has_no_room:
@@ -84,13 +86,12 @@ async def send_backup(requester: RequestContext | Caller, *, name: str) -> Respo
     try:
         path = await make_in_temp_folder(requester, work)
     except NoRoomError:
-        pieces = _stream_backup(requester)
-        return StreamingResponse(pieces, media_type=ZIP, headers=attachment_headers(name))
+        return _stream_backup(requester, name)
     return send_temp_file(path, name=name, media_type=ZIP)
 
 
-def _stream_backup(requester: RequestContext | Caller) -> Iterator[bytes]:
-    """The pieces of a backup that is written by the threads for long work; raises where these have too much to do."""
+def _stream_backup(requester: RequestContext | Caller, name: str) -> StreamingResponse:
+    """A backup that is written by the threads for long work as it is sent; raises where these have too much to do."""
     reading, writing = os.pipe()
     source, target = os.fdopen(reading, "rb"), os.fdopen(writing, "wb")
 
@@ -105,11 +106,16 @@ def _stream_backup(requester: RequestContext | Caller) -> Iterator[bytes]:
         target.close()
         raise
     written.add_done_callback(lambda _: target.close())  # also where the server stops before it began
-    return _read_pieces(source, written)
+    # Whoever stops reading stops the writing: a generator that is left in the middle would keep the pipe open.
+    return StreamingResponse(
+        _read_pieces(source, written),
+        media_type=ZIP,
+        headers=attachment_headers(name),
+        background=BackgroundTask(source.close),
+    )
 
 
 def _read_pieces(source: BinaryIO, written: Future[None]) -> Iterator[bytes]:
-    with source:  # whoever stops reading, stops the writing
-        while piece := source.read(PIECE_BYTES):
-            yield piece
+    while piece := source.read(PIECE_BYTES):
+        yield piece
     written.result()

@@ -7,11 +7,12 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from fastapi import FastAPI, Request
+from fastapi import FastAPI, Request, Response
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse
 from pydantic import ValidationError
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from ringtrue.errors import (
     ConflictError,
@@ -28,15 +29,13 @@ from ringtrue.service.web.auth.anonymous_forms import login_page_keeping_answer,
 from ringtrue.service.web.auth.dependencies import SignedOutError, StaleFormError
 from ringtrue.service.web.auth.token_auth import UnknownTokenError
 from ringtrue.service.web.origins import SAFE_METHODS
-from ringtrue.service.web.request_logs import REQUEST_ID
+from ringtrue.service.web.request_logs import CLIENT_LEFT, REQUEST_ID
 from ringtrue.service.web.responses import render, see_other
 from ringtrue.service.web.security import TooLargeError
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from typing import Any
-
-    from fastapi import Response
 
 STATUS_BY_ERROR: tuple[tuple[type[RingtrueError], int], ...] = (
     (NotFoundError, 404),
@@ -88,6 +87,7 @@ def add_page_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(RequestValidationError, _handle_validation_error)
     app.add_exception_handler(SignedOutError, _handle_signed_out)
     app.add_exception_handler(StaleFormError, _handle_stale_form)
+    app.add_exception_handler(ClientDisconnect, _handle_client_left)
 
 
 def make_json_error(status: int, message: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
@@ -148,6 +148,11 @@ async def _handle_stale_form(request: Request, error: Exception) -> Response:
     return resend or await _handle_ringtrue_error(request, error)
 
 
+async def _handle_client_left(_request: Request, _error: Exception) -> Response:
+    """What is counted and logged of a request whose client left before it was answered; it reaches nobody."""
+    return Response(status_code=CLIENT_LEFT)
+
+
 async def handle_unexpected_error(request: Request, error: Exception) -> Response:
     """Answer an error that nobody meant to raise, and write it to the log: without the address, which may be secret."""
     if isinstance(error, HTTPException):  # raised while another error was being answered
@@ -169,6 +174,7 @@ def add_api_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(HTTPException, _handle_api_http_error)
     app.add_exception_handler(RequestValidationError, _handle_api_validation_error)
     app.add_exception_handler(ValidationError, _handle_api_validation_error)
+    app.add_exception_handler(ClientDisconnect, _handle_client_left)
 
 
 def describe_validation_errors(errors: Iterable[Mapping[str, Any]]) -> str:

@@ -1,7 +1,9 @@
-"""What a connection may send before anybody knows who it is: how long a head, how slowly, and how many at once.
+"""What a connection may send before anybody knows who it is: how long a head, how slowly, and how many at once; and how
+slowly it may read what is answered.
 
 uvicorn's protocol on httptools takes headers of any size and waits for ever; this one answers 414, 431, 408 or 503,
-and closes. A request that arrives in one piece, as nearly all do, pays for a few comparisons.
+and closes. A request that arrives in one piece, as nearly all do, pays for a few comparisons, and an answer that its
+client takes as fast as it is made for none.
 """
 
 from __future__ import annotations
@@ -11,9 +13,11 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
-from ringtrue.service.web.request_logs import draw_request_id, log_refusal
+from ringtrue.service.web.client_presence import SCOPE_KEY, ClientPresence
+from ringtrue.service.web.request_logs import draw_request_id, log_broken_off, log_refusal
 
 if TYPE_CHECKING:
     from asyncio.events import TimerHandle
@@ -35,6 +39,10 @@ class HttpLimits:
     connections: int = 800  # below the 1,024 files that a process may usually have open
     linger_seconds: float = 2.0  # for the other side to read why it was refused
     linger_bytes: int = 1_000_000
+    # Of waiting for a slow reader, in each of which `write_bytes` have to go out. The system takes and hands over up to
+    # some megabytes at a time: with less time, somebody who reads at a modem's speed would seem to stand still.
+    write_seconds: float = 120.0
+    write_bytes: int = 500_000
 
 
 class LimitedHttpProtocol(HttpToolsProtocol):
@@ -51,10 +59,16 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         self._discarded: int | None = None  # bytes that came after a refusal
         self._was_excused = False
         self._sent_bytes = self._body_bytes = 0  # of a body that comes in pieces: as sent, and what it holds
+        self._presence = ClientPresence()
+        self._write_timer: TimerHandle | None = None  # while the client is waited for
+        self._wait_began = 0.0  # by the loop's clock; this and the next three of waiting for a client that reads
+        self._buffered_bytes = 0  # when it began
+        self._waited_seconds, self._drained_bytes = 0.0, 0  # since it was last found to read fast enough
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for the first request, or refuse one connection too many."""
         super().connection_made(transport)
+        transport.set_write_buffer_limits(HIGH_WATER_LIMIT, 0)  # a slow reader is waited for until all is taken
         if len(self.connections) > self.limits.connections:
             self._refuse(503, "The server has too many connections: try again in a moment.")
         else:
@@ -63,7 +77,9 @@ class LimitedHttpProtocol(HttpToolsProtocol):
     def connection_lost(self, exc: Exception | None) -> None:
         """Stop watching."""
         self._stop_timer()
+        self._stop_write_timer()
         super().connection_lost(exc)
+        self._presence.leave()
 
     def data_received(self, data: bytes) -> None:
         """Take what came, and look at it closely only where a request is not complete."""
@@ -97,6 +113,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
     def on_message_begin(self) -> None:
         """A request begins."""
         super().on_message_begin()
+        self.scope[SCOPE_KEY] = self._presence  # type: ignore[literal-required]
         self._stage = "head"
 
     def on_headers_complete(self) -> None:
@@ -121,6 +138,43 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         """A request is complete."""
         self._begin_stage("between")
         super().on_message_complete()
+
+    def pause_writing(self) -> None:
+        """The client does not read as fast as it is answered: watch how slowly."""
+        super().pause_writing()
+        self._wait_began, self._buffered_bytes = self.loop.time(), self.transport.get_write_buffer_size()
+        remaining = max(self.limits.write_seconds - self._waited_seconds, 0.0)
+        self._write_timer = self.loop.call_later(remaining, self._check_reader)
+
+    def resume_writing(self) -> None:
+        """The client has taken all."""
+        self._stop_write_timer()
+        self._count_waiting()
+        super().resume_writing()
+
+    def _check_reader(self) -> None:
+        """Break an answer off whose client reads too slowly; a program sees that it is not complete."""
+        self._write_timer = None
+        self._count_waiting()
+        if self._drained_bytes < self.limits.write_bytes:
+            log_broken_off(
+                f"less than {self.limits.write_bytes:,} bytes of an answer were read in {self.limits.write_seconds:g} s"
+            )
+            self.transport.abort()
+            return
+        self._waited_seconds, self._drained_bytes = 0.0, 0
+        self._write_timer = self.loop.call_later(self.limits.write_seconds, self._check_reader)
+
+    def _count_waiting(self) -> None:
+        now, buffered_bytes = self.loop.time(), self.transport.get_write_buffer_size()
+        self._waited_seconds += now - self._wait_began
+        self._drained_bytes += self._buffered_bytes - buffered_bytes
+        self._wait_began, self._buffered_bytes = now, buffered_bytes
+
+    def _stop_write_timer(self) -> None:
+        if self._write_timer is not None:
+            self._write_timer.cancel()
+            self._write_timer = None
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is no HTTP, or what a callback refused."""
@@ -177,6 +231,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         if cycle is not None and not cycle.response_complete:
             is_started, cycle.disconnected = cycle.response_started, True
             cycle.message_event.set()
+            self._presence.leave()
             if is_started:
                 self.transport.close()
                 return

@@ -25,7 +25,7 @@ LogFormat: TypeAlias = Literal["text", "json"]
 HEADER = b"x-request-id"
 WELL_FORMED = re.compile(rb"[A-Za-z0-9_-][A-Za-z0-9._-]{7,63}")
 REQUEST_LOGGER = logging.getLogger("ringtrue.requests")
-CLIENT_LEFT = 499  # no answer was begun: nginx's number for it
+CLIENT_LEFT = 499  # nobody was there to be answered: nginx's number for it
 REQUEST_ID: ContextVar[str] = ContextVar("request_id", default="")  # of the request that is being answered
 
 
@@ -87,6 +87,11 @@ def log_refusal(request_id: str, status: int, message: str) -> None:
     token = REQUEST_ID.set(request_id)
     REQUEST_LOGGER.info("refused %s %s", status, message, extra={"request": {"status": status}})
     REQUEST_ID.reset(token)
+
+
+def log_broken_off(message: str) -> None:
+    """Write down that a connection was closed in the middle of an answer."""
+    REQUEST_LOGGER.info("broken off: %s", message)
 
 
 def route_template(scope: Scope) -> str:

@@ -10,6 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect, Request
 
+from ringtrue.service.web.client_presence import CLIENT, SCOPE_KEY
 from ringtrue.service.web.origins import require_own_origin
 
 if TYPE_CHECKING:
@@ -69,6 +70,7 @@ class SecurityMiddleware:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
+        CLIENT.set(scope.get(SCOPE_KEY))
         scope[BODY_LIMIT_KEY] = FORM_LIMIT
         server: ServerContext = scope["app"].state.server
         received_bytes, response_started = 0, False
@@ -100,7 +102,7 @@ class SecurityMiddleware:
         try:
             require_own_origin(scope, server.base_url)
             await self.app(scope, receive_counted, send_with_headers)
-        except ClientDisconnect:  # in the middle of a body: nobody is there to be answered
+        except ClientDisconnect:  # nobody is there to be answered
             return
         except Exception as error:
             if response_started:

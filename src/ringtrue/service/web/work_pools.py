@@ -16,8 +16,10 @@ from functools import partial
 from typing import Any, TypeVar
 
 from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect
 
 from ringtrue.errors import UnavailableError
+from ringtrue.service.web.client_presence import CLIENT, ClientPresence
 
 T = TypeVar("T")
 READER_THREADS = 8  # who asks, and what a judge sees: short reads
@@ -36,7 +38,8 @@ RETRY_SECONDS = 5  # after which somebody with too much in hand may ask again
 class WorkPool:
     """Some threads, and how much may wait for them; `per_account` bounds what one account has in hand.
 
-    What is refused was not begun: 429 for an account with too much in hand, 503 where too many wait.
+    What is refused was not begun: 429 for an account with too much in hand, 503 where too many wait. Nor is what waits
+    for a thread when all who asked for it have left.
     """
 
     def __init__(self, name: str, *, threads: int, waiting: int, per_account: int | None = None) -> None:
@@ -46,10 +49,27 @@ class WorkPool:
         self.in_hand = 0
         self._by_account: Counter[int] = Counter()
         self._shared: dict[Hashable, Future[Any]] = {}
+        self._clients: dict[Future[Any], list[ClientPresence]] = {}  # who waits for it; used in the event loop alone
 
     async def run(self, work: Callable[[], T], *, account: int | None = None, share: Hashable = None) -> T:
         """What `work` answers; those who ask for the same `share` while it is computed get the one answer."""
-        return await asyncio.shield(asyncio.wrap_future(self.submit(work, account=account, share=share)))
+        client = CLIENT.get() or ClientPresence()
+        if client.is_gone:
+            raise ClientDisconnect
+        future = self.submit(work, account=account, share=share)
+        clients = self._clients.setdefault(future, [])
+        clients.append(client)
+        try:
+            with client.watched(partial(self._call_off_unwanted, future)):
+                return await asyncio.shield(asyncio.wrap_future(future))
+        except asyncio.CancelledError:
+            if future.cancelled() and client.is_gone:
+                raise ClientDisconnect from None
+            raise
+        finally:
+            clients.remove(client)
+            if not clients:
+                self._clients.pop(future, None)
 
     def submit(self, work: Callable[[], T], *, account: int | None = None, share: Hashable = None) -> Future[T]:
         """Hand in a piece of work, or refuse it."""
@@ -77,6 +97,10 @@ class WorkPool:
     def shutdown(self, *, wait: bool = False) -> None:
         """Begin nothing more; what runs is finished, and waited for if told so."""
         self._executor.shutdown(wait=wait, cancel_futures=True)
+
+    def _call_off_unwanted(self, future: Future[Any]) -> None:
+        if all(client.is_gone for client in self._clients[future]):
+            future.cancel()  # which does nothing where it has begun
 
     def _release(self, account: int | None, share: Hashable) -> None:
         with self._lock:
