@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 import signal
 import socket
@@ -234,9 +235,8 @@ def test_a_backup_that_cannot_be_restored_leaves_no_database(
         (["--db", "notes.txt"], 1, "notes.txt"),
         (["--restore", "none.zip"], 1, "none.zip: there is no such file"),
         (["--restore", "notes.txt"], 1, "notes.txt"),
-        (["--base-url", "judge.example.org"], 2, "expected an address without a path"),
-        (["--base-url", "https://example.org/judge"], 2, "expected an address without a path"),
-        (["--base-url", "https://example.org:x"], 2, "expected an address without a path"),
+        (["--base-url", "judge.example.org"], 2, "expected an address such as https://judge.example.org"),
+        (["--base-url", "https://judge example"], 2, "it has a space"),
         (["--host", "no such host"], 2, "'no such host' is no address of this machine"),
         (["--host", "192.0.2.1"], 2, "cannot listen on 192.0.2.1"),
         (["--port", "70000"], 2, "--port"),
@@ -253,6 +253,24 @@ def test_what_cannot_be_served_is_told_in_one_line(
     assert (answer.code, answer.out) == (code, "")
     assert says in answer.err
     assert len(answer.err.strip().splitlines()) == 1 or code == 2
+
+
+def test_checks_are_wrapped_at_a_terminal_and_nowhere_else(
+    world: Path, ringtrue: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    words = ("serve", "--check", "--port", "0", "--base-url", "https://judge example")
+    long_lines = [line for line in ringtrue(*words).out.splitlines() if len(line) > 80]
+    assert any("found 'https://judge example': it has a space" in line for line in long_lines)
+    main, terminal = os.openpty()
+    checked = subprocess.run([COMMAND, *words], cwd=world, stdout=terminal, timeout=PATIENT, check=False)
+    os.close(terminal)
+    shown = os.read(main, 65_536).decode().splitlines()
+    os.close(main)
+    assert checked.returncode == 1
+    assert max(len(line) for line in shown) <= 80
+    at = next(number for number, line in enumerate(shown) if line.startswith("address"))
+    assert shown[at + 1].startswith(" " * len("temporary files  FAILS  "))
+    assert "found 'https://judge example': it has a space" in " ".join(" ".join(shown[at:]).split())
 
 
 def test_a_port_that_is_taken_is_told_in_one_line(world: Path, ringtrue: Callable[..., Any]) -> None:

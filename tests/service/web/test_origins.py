@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 import pytest
 from fastapi import FastAPI
 
+from ringtrue.errors import UsageError
 from ringtrue.service.store import Store
 from ringtrue.service.web.app import create_app
-from ringtrue.service.web.origins import find_own_url
+from ringtrue.service.web.origins import find_own_url, normalise_base_url
 
 PUBLIC = "https://judge.example.org"
 OWN, FOREIGN = {"Host": "judge.example.org"}, {"Host": "evil.example"}
@@ -144,3 +146,48 @@ def test_a_redirect_stays_here_whatever_the_host(nobody) -> None:
 )
 def test_a_link_has_the_address_that_the_request_came_to(host: str, server: tuple[str, int], url: str) -> None:
     assert find_own_url({"scheme": "http", "server": server, "headers": [(b"host", host.encode())]}) == url
+
+
+@pytest.mark.parametrize(
+    ("url", "problem"),
+    [
+        ("https://judge example", "has a space"),
+        ("https://judge.example.org ", "has a space"),
+        ("https://judge.example.org\n", "has a space"),
+        ("judge.example.org", "neither https:// nor http://"),
+        ("ftp://judge.example.org", "neither https:// nor http://"),
+        ("https://olga:secret@judge.example.org", "a name or a password"),
+        ("https://@judge.example.org", "a name or a password"),
+        ("https://judge.example.org?", "a query or a fragment"),
+        ("https://judge.example.org/?a=b", "a query or a fragment"),
+        ("https://judge.example.org/#top", "a query or a fragment"),
+        ("https://judge.example.org/judge", "has a path"),
+        ("https://judge.example.org:", "port is missing"),
+        ("https://judge.example.org:0", "port is missing"),
+        ("https://judge.example.org:x", "host or port cannot be read"),
+        ("https://judge.example.org:70000", "host or port cannot be read"),
+        ("https://[::1", "host or port cannot be read"),
+        ("https://", "host is no name"),
+        ("https:///", "host is no name"),
+        ("https://:8000", "host is no name"),
+        ("https://judge..org", "host is no name"),
+        ("https://-judge.org", "host is no name"),
+        ("https://judge,org", "host is no name"),
+        ("https://bücher.example", "host is no name"),
+        ("", "neither https:// nor http://"),
+    ],
+)
+def test_what_is_no_address_of_a_server_is_refused_in_words(url: str, problem: str) -> None:
+    with pytest.raises(UsageError, match=f"such as https://judge.example.org, found '{re.escape(url)}': .*{problem}"):
+        normalise_base_url(url)
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "https://judge.example.org", "http://127.0.0.1:8000", "https://[2001:db8::1]:8443", "http://localhost",
+        "http://labels_2:80", "https://xn--bcher-kva.example", "https://Judge.Example.org",
+    ],
+)  # fmt: skip
+def test_an_address_of_a_server_is_taken_with_and_without_its_last_slash(url: str) -> None:
+    assert normalise_base_url(url) == normalise_base_url(f"{url}/") == url

@@ -105,7 +105,8 @@ def test_a_disk_that_is_full_is_no_good(small_disk: Path, migrated_file: Path, m
     [
         (None, "127.0.0.1", True, "for this machine alone"),
         ("https://judge.example.org", "127.0.0.1", True, "cookies travel by https only"),
-        ("https://judge.example.org/path", "127.0.0.1", False, "expected an address without a path"),
+        ("https://judge.example.org/path", "127.0.0.1", False, "it has a path"),
+        ("https://judge example", "127.0.0.1", False, "it has a space"),
         (None, "0.0.0.0", False, "travel in plain text"),
     ],
 )

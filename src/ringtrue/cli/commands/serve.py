@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from pathlib import Path
+from textwrap import wrap
 from typing import TYPE_CHECKING
 
 import click
@@ -21,6 +23,9 @@ if TYPE_CHECKING:
     from ringtrue.service.store import Store
     from ringtrue.service.web.preflight import Check
     from ringtrue.service.web.request_logs import LogFormat
+
+
+WIDTH = 80  # columns of a terminal
 
 
 @click.command("serve", cls=Command)
@@ -69,12 +74,11 @@ def command(
         from ringtrue.service.store.invitations import invite_first_owner
         from ringtrue.service.web.app import (
             ServerSettings,
-            normalise_base_url,
             open_listener,
             require_one_process_on_sqlite,
             serve,
         )
-        from ringtrue.service.web.origins import is_loopback
+        from ringtrue.service.web.origins import is_loopback, normalise_base_url
         from ringtrue.service.web.preflight import Target, check_server
     except ModuleNotFoundError as error:
         if (error.name or "").startswith("ringtrue"):
@@ -154,9 +158,21 @@ def _print_checks(form: OutputFormat, checks: list[Check]) -> None:
     """Say what was found, and end with exit code 1 where something is not as it should be."""
     payload = {"ok": all(check.ok for check in checks), "checks": [asdict(check) for check in checks]}
     rows = [[check.name, "ok" if check.ok else "FAILS", check.detail] for check in checks]
+    if form == "table" and sys.stdout.isatty():
+        rows = _wrap_details(rows)
     emit(form, payload=payload, grid=Grid(columns=["check", "", "detail"], rows=rows, left=3))
     if not payload["ok"]:
         raise click.exceptions.Exit(1)
+
+
+def _wrap_details(rows: list[list[str]]) -> list[list[str]]:
+    """The same rows, with what does not fit into a line of a terminal on further ones below."""
+    name_width, status_width = (max(len(row[column]) for row in rows) for column in (0, 1))
+    lines = []
+    for name, status, detail in rows:
+        first, *more = wrap(detail, WIDTH - name_width - status_width - 4, break_on_hyphens=False) or [""]
+        lines += [[name, status, first], *(["", "", line] for line in more)]
+    return lines
 
 
 def _print_address(

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 from functools import partial
 from importlib.resources import files
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 import uvicorn
 from fastapi import FastAPI
@@ -41,6 +40,7 @@ from ringtrue.service.web.http_limits import LimitedHttpProtocol
 from ringtrue.service.web.judge import questions
 from ringtrue.service.web.metrics import SHARE_SECONDS
 from ringtrue.service.web.metrics_page import share_metrics_between_processes
+from ringtrue.service.web.origins import normalise_base_url
 from ringtrue.service.web.owner.kept_files import remove_old_sets
 from ringtrue.service.web.request_logs import LogFormat, RequestLogMiddleware, configure_logging
 from ringtrue.service.web.security import SecurityMiddleware
@@ -139,25 +139,6 @@ REGULAR_WORK = (  # what a server does by itself, and the seconds between
     (check_health, CHECK_SECONDS),
     (metrics_page.share_own_numbers, SHARE_SECONDS),
 )
-
-
-def normalise_base_url(url: str | None) -> str | None:
-    """An address without a path, such as https://judge.example.org, without its last slash.
-
-    Examples:
-        >>> normalise_base_url("https://judge.example.org/")
-        'https://judge.example.org'
-    """
-    if url is None:
-        return None
-    try:
-        parts = urlsplit(url)
-        parts.port  # noqa: B018 - raises where it is no number
-    except ValueError:
-        parts = urlsplit("")
-    if parts.scheme not in ("http", "https") or not parts.hostname or parts.path not in ("", "/") or parts.query:
-        raise UsageError(f"expected an address without a path, such as https://judge.example.org, found '{url}'")
-    return f"{parts.scheme}://{parts.netloc}"
 
 
 class _CachedStaticFiles(StaticFiles):

@@ -6,11 +6,14 @@ With --base-url, that address is the only one; without it, links carry the addre
 from __future__ import annotations
 
 import ipaddress
+import re
 from functools import lru_cache
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from starlette.exceptions import HTTPException
+
+from ringtrue.errors import UsageError
 
 if TYPE_CHECKING:
     from starlette.types import Scope
@@ -18,6 +21,7 @@ if TYPE_CHECKING:
 SAFE_METHODS = ("GET", "HEAD", "OPTIONS")
 OWN_SITES = (b"same-origin", b"none")  # of Sec-Fetch-Site: our own pages, or the address line
 ANY_HOST_PATHS = ("/healthz", "/metrics")  # a proxy or a monitor asks for them by an address of its own
+HOST_NAME = re.compile(r"(?=.{1,253}$)[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]{0,61}[a-z0-9_])?)*")
 DEFAULT_PORTS = {"http": 80, "https": 443}
 
 
@@ -32,6 +36,51 @@ def is_loopback(host: str) -> bool:
         return ipaddress.ip_address(host).is_loopback
     except ValueError:
         return host == "localhost"
+
+
+def normalise_base_url(url: str | None) -> str | None:
+    """An address where people reach the server, without its last slash; refused where it is more than scheme and host.
+
+    Examples:
+        >>> normalise_base_url("https://judge.example.org/")
+        'https://judge.example.org'
+    """
+    if url is None:
+        return None
+    problem = _find_url_problem(url)
+    if problem is not None:
+        raise UsageError(f"expected an address such as https://judge.example.org, found '{url}': {problem}")
+    parts = urlsplit(url)
+    return f"{parts.scheme}://{parts.netloc}"
+
+
+def _find_url_problem(url: str) -> str | None:
+    """What an address has that it should not have, or lacks."""
+    if any(not character.isprintable() or character.isspace() for character in url):
+        return "it has a space or a character that cannot be seen"
+    try:
+        parts = urlsplit(url)
+        port = parts.port
+    except ValueError:
+        return "its host or port cannot be read"
+    if parts.scheme not in DEFAULT_PORTS:
+        return "it begins with neither https:// nor http://"
+    if "@" in parts.netloc:
+        return "it has a name or a password, which nobody needs to come here"
+    if "?" in url or "#" in url:
+        return "it has a query or a fragment (what follows ? or #)"
+    if parts.path not in ("", "/"):
+        return "it has a path, and the server has to have a host or a port of its own"
+    if port == 0 or parts.netloc.endswith(":"):
+        return "its port is missing"
+    return None if _is_host(parts.hostname or "") else "its host is no name and no address (write others as xn--…)"
+
+
+def _is_host(text: str) -> bool:
+    try:
+        return bool(ipaddress.ip_address(text))
+    except ValueError:
+        return HOST_NAME.fullmatch(text) is not None
 
 
 @lru_cache(maxsize=64)

@@ -16,9 +16,9 @@ from ringtrue.errors import RingtrueError
 from ringtrue.formatting.phrases import format_count
 from ringtrue.service.store.connections import create_engines, translate_opening_errors
 from ringtrue.service.store.migration import STEPS, read_schema_version, require_known_version
-from ringtrue.service.web.app import normalise_base_url, open_listener, require_one_process_on_sqlite
+from ringtrue.service.web.app import open_listener, require_one_process_on_sqlite
 from ringtrue.service.web.disk_space import FULL_BYTES, list_temp_parents, measure_disk
-from ringtrue.service.web.origins import is_loopback
+from ringtrue.service.web.origins import is_loopback, normalise_base_url
 
 if TYPE_CHECKING:
     from ringtrue.service.web.disk_space import DiskSpace
