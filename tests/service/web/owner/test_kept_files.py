@@ -13,6 +13,7 @@ from fastapi import FastAPI
 
 from ringtrue.service.store import Store
 from ringtrue.service.store.projects import load_uploads
+from ringtrue.service.web.disk_space import DiskSpace
 from ringtrue.service.web.owner import kept_files
 from service.web.owner.stories import FORM, RUN, TOPICS, TRAPS, beside, files, said, send_new, whole
 
@@ -152,6 +153,21 @@ def test_where_nothing_can_be_kept_the_form_asks_for_the_files_again(owner: Any,
     assert page.status_code == 422
     assert "Please choose your files again" in said(page)
     assert boxes(page) == {}
+
+
+def test_nothing_is_kept_where_room_is_low_or_would_be_and_the_page_says_so(
+    owner: Any, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    free = 500_500_000
+    monkeypatch.setattr(kept_files, "measure_disk", lambda folder: DiskSpace(total=10**10, free=free))
+    assert "little room" not in said(send_new(owner, files(ask=RUN), judges="none"))
+    assert len(kept_in(temporary)) == 1
+    for free, padding in ((500_500_000, 1_000_000), (499_000_000, 0)):  # noqa: B007 - which the function above reads
+        page = send_again(owner, files(ask=RUN + "#" * padding), judges="none")
+        assert page.status_code == 422
+        assert "The disk for temporary files has little room left." in said(page)
+        assert "could not be kept: choose them again" in said(page)
+        assert (kept_in(temporary), boxes(page)) == ([], {})
 
 
 def test_a_folder_of_somebody_else_is_not_used(owner: Any, temporary: Path) -> None:

@@ -11,6 +11,7 @@ from sqlalchemy import select
 
 from ringtrue.service.store import Store, schema
 from ringtrue.service.store.accounts import load_accounts
+from ringtrue.service.store.audit_log import load_audit_entries
 from ringtrue.service.store.invitations import load_invitations
 from ringtrue.service.store.records import Project
 from service.web.owner.stories import beside, judge_all, link_in, said, send_new, title_shown, whole
@@ -133,7 +134,9 @@ def test_a_crowd_link_has_the_settings_that_were_chosen(owner: Any, project: Pro
     assert "another code for part of the work" in beside(page, "partial_code")
 
 
-def test_the_owner_sees_and_downloads_who_got_which_code(owner: Any, visit: Callable[..., Any]) -> None:
+def test_the_owner_sees_and_downloads_who_got_which_code(
+    owner: Any, visit: Callable[..., Any], web_store: Store
+) -> None:
     send_new(owner, whole(), traps="0", traps_needed="0")
     owner.get("/p/sea-bees/people")
     form = {"kind": "crowd", "code": "=C1", "uses": "", "crowd_days": "30", "own_codes": "on"}
@@ -145,6 +148,9 @@ def test_the_owner_sees_and_downloads_who_got_which_code(owner: Any, visit: Call
     (code,) = re.findall(r"<code>(=C1-\w{8})</code>", owner.get("/p/sea-bees/people").text)
     table = owner.get("/p/sea-bees/people/codes.csv")
     assert 'filename="sea-bees.codes.csv"' in table.headers["content-disposition"]
+    with web_store.read() as connection:
+        entry = load_audit_entries(connection)[0]
+    assert (entry.action, entry.handle, entry.detail) == ("export", "olga-owner", {"key": "codes", "rows": 1})
     header, row = table.text.splitlines()
     assert header == "judge,worker,code,kind,replaced,task,time"
     assert re.fullmatch(rf"worker-\d+,mturk:A1,'{code},full,,1,2027-.*", row)

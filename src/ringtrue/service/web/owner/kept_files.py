@@ -2,7 +2,8 @@
 
 A browser forgets chosen files when a page comes back with something to correct. They wait in a folder of the system's
 temporary files that all workers of one server share, each set under a name that only the login that sent it can make.
-What is too old, or too much, goes; where nothing can be kept, the page asks for the files again as before.
+What is too old, or too much, goes; nothing is kept where the disk has little room, or would have then, and the page
+says so and asks for the files again.
 """
 
 from __future__ import annotations
@@ -17,12 +18,13 @@ import tempfile
 import time
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from shutil import rmtree
 from typing import TYPE_CHECKING
 
 from ringtrue.service.collect.uploads import UploadedFile
+from ringtrue.service.web.disk_space import measure_disk
 from ringtrue.service.web.owner.page_layout import FormState, read_uploaded_files
 
 if TYPE_CHECKING:
@@ -32,6 +34,8 @@ if TYPE_CHECKING:
 KEPT_SECONDS = 3_600.0
 MAX_SETS = 20  # forms that wait at a time; the oldest goes first
 MAX_TIMES_LIMIT = 3  # all sets together have at most so many times what one form may send
+NOT_KEPT = "The files that you had chosen could not be kept: choose them again."
+NO_ROOM = f"The disk for temporary files has little room left. {NOT_KEPT}"
 TOKEN_FIELD, INDEX = "kept", "index.json"
 
 
@@ -76,6 +80,10 @@ async def keep_form_files(
 ) -> None:
     """Keep the files of a form that is shown again, in place of those that were kept of it before."""
     form.values[TOKEN_FIELD], form.kept = await asyncio.to_thread(_store_kept, context, files)
+    size = sum(len(file.content) for chosen in files.values() for file in chosen)
+    if size and not form.kept:
+        reason = NOT_KEPT if _has_room(size) else NO_ROOM
+        form.problems[""] = f"{form.problems.get('', '')} {reason}".strip()
 
 
 async def forget_form_files(context: RequestContext) -> None:
@@ -83,6 +91,12 @@ async def forget_form_files(context: RequestContext) -> None:
     token = context.text(TOKEN_FIELD)
     if token:
         await asyncio.to_thread(_remove_set, context, token)
+
+
+def _has_room(size: int) -> bool:
+    """Whether the disk for temporary files is not low with so many bytes more on it."""
+    space = measure_disk(Path(tempfile.gettempdir()))
+    return space is None or not replace(space, free=space.free - size).is_low
 
 
 def _remove_set(context: RequestContext, token: str) -> None:
@@ -147,6 +161,8 @@ def _store_kept(
         if not pairs or size > context.server.upload_limit:
             return "", {}
         remove_old_sets(context.server, room_for=size)
+        if not _has_room(size):
+            return "", {}
         folder = _set_folder(context, token)
         folder.mkdir(mode=0o700)
         kept: dict[str, list[KeptFile]] = {}

@@ -30,7 +30,13 @@ from ringtrue.service.store.tasks import count_tasks_by_outcome
 from ringtrue.service.web.auth.dependencies import ProjectOwner, RequestContext, ServerOwner
 from ringtrue.service.web.auth.invitations import RESET_DAYS, invite_to_reset_password
 from ringtrue.service.web.judge.end_pages import PROLIFIC_RETURN_URL
-from ringtrue.service.web.owner.page_layout import FormState, PathId, redirect_with_notes, render_owner_page
+from ringtrue.service.web.owner.page_layout import (
+    FormState,
+    PathId,
+    record_owner_action,
+    redirect_with_notes,
+    render_owner_page,
+)
 from ringtrue.service.web.responses import attachment_headers, local_path, see_other
 
 if TYPE_CHECKING:
@@ -190,6 +196,7 @@ def _invite(connection: Connection, context: RequestContext, **terms: Any) -> st
 async def codes_table(context: ProjectOwner) -> Response:
     """Who got which completion code, to be held against what workers pasted into the platform's page."""
     granted_codes = await context.read(lambda c: load_granted_codes(c, context.project.id))
+    await record_owner_action(context, "export", key="codes", rows=len(granted_codes))
     headers = attachment_headers(f"{context.project.name}.codes.csv")
     return Response(_format_codes(granted_codes), media_type="text/csv; charset=utf-8", headers=headers)
 
