@@ -129,6 +129,7 @@ def test_a_redirect_stays_here_whatever_the_host(nobody) -> None:
     moved = nobody.get("/login/", headers={"Host": "evil.example"})
     assert (moved.status_code, moved.headers["location"]) == (307, "/login")
     assert nobody.get("/login/?next=/p/a").headers["location"] == "/login?next=/p/a"
+    assert nobody.get("/login/", headers={"Host": "["}).headers["location"] == "/login"
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
 from python_multipart.multipart import parse_options_header
+from starlette.datastructures import MutableHeaders
 from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect, Request
@@ -93,7 +94,8 @@ class SecurityMiddleware:
                 if server.secure:
                     headers.append(HTTPS_ONLY)
                 if message["status"] == 307:
-                    headers = [_without_host(*header) for header in headers]
+                    location = MutableHeaders(raw=headers)
+                    location["location"] = _keep_path(location["location"])
                 if is_private and not any(name.lower() == b"cache-control" for name, _ in headers):
                     headers.append((b"cache-control", b"no-store"))
                 message["headers"] = headers
@@ -115,9 +117,18 @@ class SecurityMiddleware:
                 await form.close()
 
 
-def _without_host(name: bytes, value: bytes) -> tuple[bytes, bytes]:
-    """A header as it is; the address of Starlette's redirects, made of the Host that was sent, as a path."""
-    return (name, b"/" + value.split(b"/", 3)[-1]) if name == b"location" and b"://" in value[:8] else (name, value)
+def _keep_path(address: str) -> str:
+    """An address without scheme and host: Starlette makes those of its redirects of the Host that was sent, as it is.
+
+    Examples:
+        >>> _keep_path("http://evil.example/p/news?page=2"), _keep_path("/p/news"), _keep_path("http://evil.example")
+        ('/p/news?page=2', '/p/news', '/')
+        >>> _keep_path("http://[/p/news"), _keep_path("http://here//evil.example/")
+        ('/p/news', '/evil.example/')
+    """
+    scheme, separator, rest = address.partition("://")
+    path = rest.partition("/")[2] if separator else scheme
+    return "/" + path.lstrip("/")  # two slashes would be another host
 
 
 def allow_large_body(request: Request, limit: int) -> None:
