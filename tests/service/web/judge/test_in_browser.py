@@ -138,6 +138,11 @@ document.addEventListener("DOMContentLoaded", () => {
 });"""
 
 
+# When a question that is in view has long taken answers.
+MARK_LATER = """
+window.addEventListener("load", () => setTimeout(() => { document.body.dataset.later = ""; }, 400));"""
+
+
 def test_a_key_pressed_twice_does_not_answer_the_question_that_comes_next(place: Place) -> None:
     page = place.judge("Ann")
     page.add_init_script(PRESSED_TOO_SOON)  # on every page, as soon as it listens to keys
@@ -156,9 +161,10 @@ def test_a_key_that_is_held_down_answers_one_question(place: Place) -> None:
     shows(page, "1 of 4")
     page.keyboard.down("2")
     shows(page, "2 of 4")
+    expect(page.locator("#judging[data-seen]")).to_be_attached()  # from now on it takes an answer
     for _ in range(3):
         page.keyboard.down("2")  # what a keyboard sends again and again
-    page.wait_for_timeout(100)
+    assert page.locator("#judging[aria-busy]").count() == 0  # which is there as soon as an answer is on its way
     shows(page, "2 of 4")
     page.keyboard.up("2")
     page.keyboard.press("1")
@@ -169,10 +175,11 @@ def test_a_key_that_is_held_down_answers_one_question(place: Place) -> None:
 def test_a_question_in_a_tab_that_was_never_in_view_takes_no_answer(place: Place) -> None:
     page = place.judge("Ann")
     page.add_init_script("window.requestAnimationFrame = () => 0")  # as in a hidden tab: no frame is painted
+    page.add_init_script(MARK_LATER)
     page.goto("/p/graded/judge?begin=1")
-    page.wait_for_timeout(400)
+    expect(page.locator("body[data-later]")).to_be_attached()
     page.keyboard.press("2")
-    page.wait_for_timeout(200)
+    assert page.locator("#judging[aria-busy]").count() == 0
     expect(page.locator("#far")).to_have_text("1 of 4")
     assert place.judgments() == []
 
