@@ -17,7 +17,8 @@ from ringtrue.service.store.tasks import load_open_questions
 from service.small_projects import NOW, begin, judge, project, question, rows, say
 from strategies import examples
 
-ALL = "SELECT assignment, version, kind, answer, reason, seconds FROM judgment ORDER BY assignment, version"
+ALL = "SELECT assignment, version, kind, answer, reason FROM judgment ORDER BY assignment, version"
+TIMES = "SELECT COUNT(seconds), COALESCE(SUM(seconds), 0) FROM judgment"
 STATES = """
 SELECT a.id, a.state, a.version, i.given FROM assignment a JOIN item i ON i.id = a.item ORDER BY a.id"""
 SAID = st.sampled_from(
@@ -60,7 +61,9 @@ def test_all_questions_of_a_task_are_seen_in_their_order(store: Store) -> None:
 @pytest.mark.slow
 @examples(12)
 @given(said=st.lists(SAID, min_size=4, max_size=4), order=st.permutations(range(4)))
-def test_at_once_is_the_same_as_one_after_the_other(said: list[Answer], order: list[int]) -> None:
+def test_at_once_is_the_same_as_one_after_the_other_but_for_how_they_share_the_time(
+    said: list[Answer], order: list[int]
+) -> None:
     seen = []
     for at_once in (True, False):
         with Store.open("sqlite://") as store:
@@ -71,7 +74,10 @@ def test_at_once_is_the_same_as_one_after_the_other(said: list[Answer], order: l
             else:
                 for each in answers:
                     state = store.write(partial(_say_one, who=ann, answer=each)).task
-            seen.append((state, rows(store, ALL), rows(store, STATES)))
+            ((timed, seconds),) = rows(store, TIMES)
+            assert seconds <= 1.0  # which passed
+            assert not (at_once and timed) or seconds > 0.95
+            seen.append((state, timed, rows(store, ALL), rows(store, STATES)))
     assert seen[0] == seen[1]
 
 
