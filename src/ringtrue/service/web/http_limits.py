@@ -1,5 +1,4 @@
-"""What a connection may send before anybody knows who it is: how long a head, how slowly, and how many at once; and how
-slowly it may read what is answered.
+"""What a connection may send before anybody knows who it is, and how slowly it may read what is answered.
 
 uvicorn's protocol on httptools takes headers of any size and waits for ever; this one answers 414, 431, 408 or 503,
 and closes. A request that arrives in one piece, as nearly all do, pays for a few comparisons, and an answer that its
