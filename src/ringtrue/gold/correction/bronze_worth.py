@@ -45,7 +45,7 @@ class BronzeWorth:
         elif self.population == "these":
             sentence += f", worth {labels} (for {population})"
         else:
-            sentence += f" (for {population}), and worth {labels} about these queries"
+            sentence += f" (for {population}); about these queries alone, this is worth {labels}"
         others = "; ranks and runs without bronze would do as well" if self.bronze_width > MAX_USEFUL_WIDTH else ""
         return sentence + others
 
