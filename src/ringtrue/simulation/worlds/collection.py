@@ -15,8 +15,8 @@ from ringtrue.stats.intervals import normal_quantile
 from ringtrue.tables import Judgments, Preferences, Run
 
 # How common the grades 0 to 3 are among the candidates. Of what the systems show in the first ten, 55, 8, 20 and 17%
-# then have them; of what the runs of TREC DL 2019 show there, 53, 17, 18 and 12%. All these numbers but the judge's rates
-# were chosen so that bronze names the wrong winner and its labels are yet worth having: docs/decisions/0015-*.md.
+# then have them; of what the runs of TREC DL 2019 show there, 53, 17, 18 and 12%. This, and all below but the rates of
+# the judge, was chosen so that bronze names the wrong winner and is worth having all the same (decision 15).
 GRADES = (0.88, 0.045, 0.04, 0.035)
 DEPTH = 50
 QUERY_NOISE_SHAPE, QUERY_NOISE_MEAN = 12.0, 1.4  # of the systems' scores: queries differ in difficulty, gamma
