@@ -267,7 +267,7 @@ def _describe_best(best: Plan, plans: Sequence[Plan], goal: Goal, budget: float 
         and gold_sample.cost is not None
         and best.cost
     ):
-        text += f" Gold by itself costs {gold_sample.cost:,.6g}, {gold_sample.cost / best.cost:.2g} times as much."
+        text += f" Gold by itself costs {gold_sample.cost:,.6g}, {gold_sample.cost / best.cost:.3g} times as much."
     if best.worth is not None:
         text += f" A gold label does the work of {best.worth:.2g} gold labels by themselves on as many queries."
     return text
