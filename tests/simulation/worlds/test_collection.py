@@ -10,6 +10,7 @@ import polars as pl
 import pytest
 from hypothesis import given, strategies as st
 
+from replications import short_and_long
 from ringtrue.errors import UsageError
 from ringtrue.evaluation.evaluate import evaluate
 from ringtrue.evaluation.inputs import pool
@@ -130,10 +131,13 @@ def width(estimate: Estimate) -> float:
 
 
 @pytest.mark.simulation
-def test_bronze_names_the_wrong_winner_and_a_gold_sample_corrects_it_with_narrower_intervals_than_gold_alone() -> None:
+@short_and_long("worlds", 12, 20)
+def test_bronze_names_the_wrong_winner_and_a_gold_sample_corrects_it_with_narrower_intervals_than_gold_alone(
+    worlds: int,
+) -> None:
     """What the demo shows, with its numbers, in other worlds."""
     measures, ratios, bronze_widths = ("P(rel=2)@10", "DCG@10"), [], []
-    for seed in range(100, 120):
+    for seed in range(100, 100 + worlds):
         made = world(seed, queries=100)
         drawn = sample(made.runs, made.bronze, measures[0], budget=200, rng=np.random.default_rng(seed)).frame
         gold = drawn.join(made.gold.frame.select("query", "doc", "label"), on=["query", "doc"])
