@@ -7,6 +7,7 @@ import io
 import json
 import re
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +18,13 @@ import ringtrue as rt
 from ringtrue.cli import main
 from ringtrue.errors import InputError, TableError, UsageError
 from ringtrue.files import FORMATS, read_judgments, read_preferences
-from ringtrue.service.collect.export import export_project, list_export_formats, write_safe_csv
-from ringtrue.service.collect.quality import resolve_labels
-from ringtrue.service.store import Store
+from ringtrue.service.collect.export import export_project, fill_command, list_export_formats, write_safe_csv
+from ringtrue.service.collect.gold_queue import draw_gold
+from ringtrue.service.collect.quality import assess_quality, resolve_labels
+from ringtrue.service.store import Label, Scale, Store
 from ringtrue.service.store.adjudication import load_disagreements, record_verdict
 from ringtrue.service.store.records import Project, ShownQuestion
-from service.collect.worlds import account, given, graded, judge_all, pairs, right, run_file, truth
+from service.collect.worlds import NOW, QUERIES, account, given, graded, judge_all, pairs, right, rng, run_file, truth
 
 
 @pytest.fixture
@@ -282,7 +284,8 @@ def test_the_commands_in_the_archive_run_and_find_every_trap_that_was_met(
         assert not stop.value.code, (words, printed.err)
         found[words[0]] = json.loads(printed.out)
         if words[0] == "judges":
-            assert words[2:] == ["--traps", "traps.csv", "--accept", "2/2"]
+            scale = ["--scale", "0-2"] if make is graded else []
+            assert words[2:] == ["--traps", "traps.csv", "--accept", "2/2", *scale]
     assert {one["judge"]: one["traps"]["n"] for one in found["judges"]["judges"]} == {"ann": 2, "bob": 2}
     assert found.keys() >= ({"agree", "judges", "evaluate", "aggregate"} if make is graded else {"agree", "rate"})
     labels = pl.read_csv("labels.csv" if make is graded else "preferences.csv")
@@ -334,3 +337,48 @@ def test_files_that_differ_have_different_names(quick: Store, tmp_path: Path) ->
     assert len(set(names)) == len(names)
     assert all(re.fullmatch(r"graded\.[\w.-]+", name) for name in names)
     assert names[0] == "graded.qrels"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("with_gold", [False, True])
+def test_the_printed_command_gives_the_numbers_of_the_page_quality(
+    store: Store, tmp_path: Path, with_gold: bool, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where nobody gave the highest label of the scale, which makes guessing easier than it is."""
+    known = given("t.csv", "query,doc,label\n" + "".join(f"{query},t9,0\n" for query in QUERIES))
+    project = graded(store, known=known, traps=3, traps_needed=2, task_size=12, judges=4).project
+    draws = rng()
+    for handle in ("ann", "bob"):
+        judge_all(store, project, account(store, handle), lambda shown: str(min(int(right(shown)), 1)))
+    for handle in ("guess-1", "guess-2"):
+        judge_all(store, project, account(store, handle), lambda _: str(draws.integers(2)))
+    if with_gold:
+        draw_gold(store, project, measures=["P@5"], budget=20, now=NOW, rng=rng())
+        unsure_once = {"d1": "unsure"}
+        judge_all(store, project, account(store, "expert"), unsure_once, queue="gold")
+    monkeypatch.chdir(tmp_path)
+    for key in ("answers", "traps", *(["gold"] if with_gold else [])):
+        export_project(store, project, key, tmp_path)
+    command = next(one.command for one in list_export_formats(project) if one.key == "answers")
+    gold = "graded.gold.csv" if with_gold else None
+    filled = fill_command(command, project, name="graded.answers.csv", traps="graded.traps.csv", gold=gold)
+    assert "--scale 0-2" in filled
+    with pytest.raises(SystemExit, match="0"):
+        main([*filled.split()[1:], "--json"])
+    printed = json.loads(capsys.readouterr().out)
+    quality = assess_quality(store, project, rng=rng()).judges
+    assert quality is not None
+    shown = json.loads(json.dumps(quality.as_dict()))
+    assert printed["judges"] == shown["judges"]
+    assert {report["against"] for report in shown["judges"]} == {"gold" if with_gold else "consensus"}
+
+
+@pytest.mark.parametrize(("values", "option"), [("0123", "0-3"), ("025", "0,2,5")])
+def test_a_command_carries_the_labels_of_the_scale(quick: Store, values: str, option: str) -> None:
+    scale = Scale(kind="graded", labels=tuple(Label(value=value, name=f"L{value}") for value in values))
+    project = replace(graded(quick).project, scale=scale)
+    assert fill_command("ringtrue agree NAME SCALE", project, name="n.csv", traps="") == (
+        f"ringtrue agree n.csv --scale {option}"
+    )
+    pair_project = pairs(quick).project
+    assert fill_command("ringtrue agree NAME SCALE", pair_project, name="n.csv", traps="") == "ringtrue agree n.csv"

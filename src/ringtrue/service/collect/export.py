@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 
     from ringtrue.files import Format
     from ringtrue.service.store import Store
-    from ringtrue.service.store.records import Project, Queue, Settings
+    from ringtrue.service.store.records import Project, Queue, Scale
 
 
 LabelSelection: TypeAlias = Literal["every", "one"]
@@ -55,7 +55,7 @@ FILE_DESCRIPTIONS = {
 }
 CSV, PLAIN = "text/csv; charset=utf-8", "text/plain; charset=utf-8"
 TABS = "text/tab-separated-values; charset=utf-8"
-JUDGES_COMMAND = "ringtrue judges NAME --traps TRAPS --accept RULE"
+JUDGES_COMMAND = "ringtrue judges NAME --traps TRAPS --accept RULE GOLD SCALE"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,6 +63,7 @@ class ExportFormat:
     """A file that can be had: `key` is what `export_project` is asked for, `form` the format of `files`, if any.
 
     `command` reads it: NAME stands for the file, TRAPS for that of the traps, RULE for how many of them are needed.
+    GOLD and SCALE are the options with the gold labels and with all labels that there are, or nothing.
     """
 
     key: str
@@ -81,8 +82,8 @@ def _formats(*rows: tuple[Any, ...]) -> tuple[ExportFormat, ...]:
 def _table_formats(jsonl_command: str, parquet_command: str) -> tuple[ExportFormat, ...]:
     return _formats(
         ("csv", "CSV", ".csv", CSV, "A table with judge, time, seconds and task; every command reads it.",
-         "ringtrue agree NAME", "csv"),
-        ("tsv", "TSV", ".tsv", TABS, "The same with tabs.", "ringtrue judges NAME", "tsv"),
+         "ringtrue agree NAME SCALE", "csv"),
+        ("tsv", "TSV", ".tsv", TABS, "The same with tabs.", "ringtrue judges NAME SCALE", "tsv"),
         ("jsonl", "JSON lines", ".jsonl", "application/x-ndjson", "The same, an object on each line.",
          jsonl_command, "jsonl"),
         ("parquet", "Parquet", ".parquet", "application/vnd.apache.parquet", "The same, packed.",
@@ -106,7 +107,7 @@ GRADED_FORMATS = (
          "ringtrue evaluate my.run --judgments NAME", "qrels-3"),
         ("trec-prefs", "Levels for trec_eval", ".prefs", PLAIN, "Labels as levels of preference.", "", "trec-prefs"),
     ),
-    *_table_formats("ringtrue aggregate NAME -o labels.csv", "ringtrue agree NAME"),
+    *_table_formats("ringtrue aggregate NAME -o labels.csv", "ringtrue agree NAME SCALE"),
     *_formats(
         ("gold", "Gold", ".gold.csv", CSV, "What gold judges said of the draw; `ringtrue evaluate --gold` reads it.",
          "ringtrue evaluate my.run --judgments bronze.csv --gold NAME"),
@@ -129,10 +130,27 @@ def list_export_formats(project: Project) -> tuple[ExportFormat, ...]:
     return PAIR_FORMATS if project.scale.kind == "preference" else GRADED_FORMATS
 
 
-def fill_command(command: str, settings: Settings, *, name: str, traps: str) -> str:
-    """A command with the names of files in their places."""
-    needed, trap_count = trap_rule(settings)
-    return command.replace("NAME", name).replace("TRAPS", traps).replace("RULE", f"{needed}/{trap_count}")
+def fill_command(command: str, project: Project, *, name: str, traps: str, gold: str | None = None) -> str:
+    """A command with the names of files in their places, and with all that makes it count as the page Quality does.
+
+    A scale has labels that nobody gave, and coin flips are the rarer right the more labels there are.
+    """
+    needed, trap_count = trap_rule(project.settings)
+    replacements = {
+        "NAME": name,
+        "TRAPS": traps,
+        "RULE": f"{needed}/{trap_count}",
+        "GOLD": f"--gold {gold} --outside exclude" if gold is not None else "",  # what was lost has the label −1
+        "SCALE": f"--scale {_format_scale(project.scale)}" if project.scale.kind == "graded" else "",
+    }
+    return " ".join(filter(None, (replacements.get(word, word) for word in command.split(" "))))
+
+
+def _format_scale(scale: Scale) -> str:
+    """The labels of a scale as `--scale` reads them: 0-3, or 0,2,5."""
+    labels = sorted(int(label.value) for label in scale.labels)
+    is_range = labels == list(range(labels[0], labels[-1] + 1))
+    return f"{labels[0]}-{labels[-1]}" if is_range else ",".join(map(str, labels))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -310,7 +328,7 @@ def _write_all(connection: Connection, project: Project, path: Path, options: _E
     try:
         traps = load_known_answers(connection, project)
         for name, file_options, command in (
-            (f"{label_kind}.csv", options, "ringtrue agree NAME"),
+            (f"{label_kind}.csv", options, "ringtrue agree NAME SCALE"),
             (
                 f"one_{label_kind}.csv",
                 consensus_options,
@@ -346,8 +364,9 @@ def _write_all(connection: Connection, project: Project, path: Path, options: _E
 
 def _readme_text(project: Project, commands: dict[str, str]) -> str:
     lines = [f"{project.title}: what was collected with ringtrue, and the commands that read it", ""]
+    gold = "gold.csv" if "gold.csv" in commands else None
     for name, command in commands.items():
-        filled_command = fill_command(command, project.settings, name=name, traps="traps.csv")
+        filled_command = fill_command(command, project, name=name, traps="traps.csv", gold=gold)
         lines.append(f"{name:20} {FILE_DESCRIPTIONS['one' if name.startswith('one_') else name]}")
         lines += [f"{'':20} {filled_command}"] if filled_command else []
     return "\n".join(lines) + "\n"

@@ -73,7 +73,7 @@ def test_the_commands_on_the_page_read_their_exports(
         Path(name[1]).write_bytes(answer.content)
         found = ringtrue(capsys, *command.split())
         if "--traps" in command:
-            assert command == "judges sea-bees.answers.csv --traps sea-bees.traps.csv --accept 2/2"
+            assert command == "judges sea-bees.answers.csv --traps sea-bees.traps.csv --accept 2/2 --scale 0-1"
             assert {one["judge"]: one["traps"]["n"] for one in found["judges"]} == {"ann": 2, "bob": 2}
 
 

@@ -69,16 +69,17 @@ async def _render_exports_page(
             "ties": as_sentence(format_ties_note(project, ties)) if ties else "",
         }
 
+    values = await context.read(load)
     formats = list_export_formats(project)
     names = {file_format.key: f"{project.name}{file_format.ending}" for file_format in formats}
+    gold = names["gold"] if values["gold"] else None
     files = [
         (
             file_format,
-            fill_command(file_format.command, project.settings, name=names[file_format.key], traps=names["traps"]),
+            fill_command(file_format.command, project, name=names[file_format.key], traps=names["traps"], gold=gold),
         )
         for file_format in formats
     ]
-    values = await context.read(load)
     return render_owner_page(request, context, "exports.html", status=status, form=form, files=files, **values)
 
 
