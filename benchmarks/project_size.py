@@ -126,7 +126,9 @@ def judge_by_pages(site: Site) -> None:
     """A task of each judge, page by page, all judges side by side."""
     clients = [Client(site, judge) for judge in site.project.judges[:JUDGES_AT_WORK]]
     with site.measured("pages: open a task") as taken:
-        pages = [client.page("GET", f"/p/{PROJECT}/judge?begin=1", taken)[0] for client in clients]
+        opened = [client.page("POST", f"/p/{PROJECT}/judge", taken)[1] for client in clients]
+    with site.measured("pages: show the first question") as taken:
+        pages = [client.page("GET", path, taken)[0] for client, path in zip(clients, opened, strict=True)]
     while at_work := [number for number, page in enumerate(pages) if 'name="assignment"' in page]:
         sent = {}
         with site.measured("pages: record an answer") as taken:

@@ -123,7 +123,9 @@ def test_all_skipped_earns_nothing_and_all_answered_the_code(store: Store) -> No
     who, _ = come(store, where, partial_code="HALF")
     first = do_task(store, where, who, *["skip"] * 4)
     told = settle(store, where, who, first.id)
-    assert (first.code, told.kind, told.code, told.has_worked) == (None, None, None, False)
+    assert (first.code, told.kind, told.code) == (None, None, None)
+    assert told.work == TaskWork(questions=4, answered=0, unsure=0, skipped=4)
+    assert not told.work.has_answers
     assert told.missing == (("answered", 0, 4),)
     assert rows(store, "SELECT COUNT(*) FROM completion") == [(0,)]
     second = do_task(store, where, who, *["answer"] * 4)

@@ -8,10 +8,16 @@ import pytest
 from hypothesis import given, strategies as st
 from sqlalchemy import Connection
 
-from ringtrue.errors import UnavailableError
+from ringtrue.errors import ConflictError, UnavailableError
 from ringtrue.service.store import Answer, Store
 from ringtrue.service.store.answers import record_answer, set_aside_task, submit_task
-from ringtrue.service.store.tasks import TrapCount, passes_traps, release_all_expired, release_expired
+from ringtrue.service.store.tasks import (
+    TrapCount,
+    has_questions_left,
+    passes_traps,
+    release_all_expired,
+    release_expired,
+)
 from service.small_projects import HELD, NOW, begin, finish, judge, pairs_project, project, question, rows, say
 
 COUNTS = "SELECT outcome, traps, passed FROM task"
@@ -73,6 +79,44 @@ def test_a_task_that_was_answered_and_forgotten_is_handed_in_when_its_lease_ends
         say(store, ann, shown)
     store.write(lambda c: release_expired(c, where.id, NOW + 1_000))
     assert rows(store, "SELECT outcome FROM task") == [("handed_in",)]
+
+
+@pytest.mark.parametrize("failed_traps", ["flag", "set_aside"])
+@pytest.mark.parametrize(("later", "told"), [(60, "handed_in"), (3600, "expired")])
+def test_a_task_that_is_stopped_gives_back_what_is_open_and_tells_its_judge_nothing_of_traps(
+    store: Store, failed_traps: str, later: int, told: str
+) -> None:
+    where = project(store, known=4, task_size=5, traps=4, traps_needed=4, failed_traps=failed_traps, lease_minutes=30)
+    ann, bob = judge(store), judge(store, "bob")
+    task = begin(store, where, ann)
+    shown = question(store, task, ann)
+    assert shown is not None
+    say(store, ann, shown, "0")
+    with pytest.raises(ConflictError, match="4 questions of this task still wait"):
+        store.write(lambda c: submit_task(c, ann, task.id, now=NOW + later))
+    for _ in range(2):  # sent again, it changes nothing
+        state = store.write(lambda c: submit_task(c, ann, task.id, now=NOW + later, early=True))
+        assert (state.outcome, state.open, state.closed) == (told, 0, NOW + later)
+    ((outcome,),) = rows(store, "SELECT outcome FROM task")
+    assert outcome == ("set_aside" if failed_traps == "set_aside" else told)
+    assert begin(store, where, bob).size > 0
+
+
+def test_whether_questions_are_left_is_told_without_taking_any(store: Store) -> None:
+    where = project(store, items=2, task_size=2, judges=1)
+    ann, bob = judge(store), judge(store, "bob")
+
+    def left(account: int, now: float = NOW) -> bool:
+        with store.read() as connection:
+            return has_questions_left(connection, where.id, account, queue="main", now=now)
+
+    assert (left(ann), left(bob)) == (True, True)
+    task = begin(store, where, ann)
+    assert left(bob) is False
+    assert left(bob, now=task.leased + 1) is True  # what ran out is given out again
+    finish(store, task, ann)
+    assert (left(ann), left(bob)) == (False, False)
+    assert rows(store, "SELECT COUNT(*) FROM task") == [(1,)]
 
 
 @given(seen=st.integers(0, 20), needed=st.integers(0, 5))

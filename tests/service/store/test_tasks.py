@@ -12,10 +12,10 @@ from ringtrue.service.store.projects import close_project, get_project_by_name
 from ringtrue.service.store.records import Project
 from ringtrue.service.store.tasks import (
     count_tasks_by_outcome,
+    find_open_task,
     find_task_of_question,
     get_or_create_task,
     get_task_state,
-    has_had_task,
     load_next_question,
     load_question,
     release_expired,
@@ -189,14 +189,18 @@ def _trapped(store: Store, *, items: int, traps: int = 10) -> Project:
     return project(store, items=items, known=traps, task_size=20, traps=5)
 
 
-def test_who_had_a_task_has_begun(store: Store) -> None:
+def test_the_open_task_of_a_judge_is_found_until_it_is_handed_in(store: Store) -> None:
     where = project(store, items=4)
     ann, ben = judge(store, "ann"), judge(store, "ben")
-    begin(store, where, ann)
+    task = begin(store, where, ann)
     with store.read() as connection:
-        assert has_had_task(connection, where.id, ann)
-        assert not has_had_task(connection, where.id, ben)
-        assert not has_had_task(connection, where.id + 1, ann)
+        assert find_open_task(connection, where.id, ann, "main") == task
+        assert find_open_task(connection, where.id, ann, "gold") is None
+        assert find_open_task(connection, where.id, ben, "main") is None
+        assert find_open_task(connection, where.id + 1, ann, "main") is None
+    finish(store, task, ann)
+    with store.read() as connection:
+        assert find_open_task(connection, where.id, ann, "main") is None
 
 
 def test_a_question_has_one_task_and_one_judge(store: Store) -> None:

@@ -59,6 +59,13 @@ class Visitor:
         assert self.page is not None, "no page was looked at"
         return self.post(path, self.hidden() | fields)
 
+    def begin(self, project: str = "news", queue: str | None = None) -> httpx.Response:
+        """Look at the judge's page, and press the button that begins a task where there is one; what follows."""
+        page = self.get(f"/p/{project}/judge{'' if queue is None else f'?queue={queue}'}")
+        if f'method="post" action="/p/{project}/judge"' in page.text:
+            page = self.send(f"/p/{project}/judge")
+        return self.get(page.headers["location"]) if page.status_code == 303 else page
+
     def hidden(self) -> dict[str, str]:
         """The hidden fields of the last page."""
         assert self.page is not None

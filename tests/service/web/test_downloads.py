@@ -92,7 +92,7 @@ def test_a_judge_is_told_at_once_to_wait_and_the_same_answer_is_taken_once_there
 ) -> None:
     where = make_project(web_store)
     jan = visit(account("Jan", where, "judge"))
-    jan.get("/p/small/judge?begin=1")
+    jan.begin("small")
     sent = {name: value for name, value in jan.hidden().items() if name not in ("open", "kind")} | {"answer": "1"}
     filler = fill_disk(small_disk)
     refused = jan.post("/p/small/answer", sent)

@@ -76,7 +76,7 @@ def test_answers_go_through_while_others_hold_all_long_work(here: World, busy: s
 
 def test_judges_pages_go_through_while_others_hold_all_long_work(app: FastAPI, judge, project) -> None:
     with fill(app, "heavy"), fill(app, "overview"):
-        assert judge.get("/p/news/judge?begin=1").status_code == 200
+        assert judge.begin().status_code == 200
 
 
 def test_an_account_with_too_much_in_hand_is_told_to_wait(here: World) -> None:

@@ -169,13 +169,17 @@ def _make_undo(question: Row[*tuple[Any, ...]], now: float) -> dict[str, Any]:
     return undo | NO_ANSWER
 
 
-def submit_task(connection: Connection, account: int, task: int, *, now: float) -> TaskState:
-    """Close a task whose questions are all answered; handing it in again changes nothing."""
+def submit_task(connection: Connection, account: int, task: int, *, now: float, early: bool = False) -> TaskState:
+    """Close a task whose questions are all answered; handing it in again changes nothing.
+
+    `early` leaves the open questions to other judges; where the task has run out meanwhile, it has expired.
+    """
     state = get_task_state(connection, task, account)
     if state.closed is None:
-        if state.open:
+        if state.open and not early:
             raise ConflictError(f"{format_count(state.open, 'question')} of this task still wait for an answer")
-        close_task(connection, task, "handed_in", now=now)
+        has_run_out = state.open > 0 and now > state.leased
+        close_task(connection, task, "expired" if has_run_out else "handed_in", now=now)
         state = get_task_state(connection, task, account)
     return state
 

@@ -39,7 +39,7 @@ FIRST_VISIT = select(func.min(visits_before.c.time)).where(
 )
 LAST_CROWD_VISIT = (
     select(
-        *(invitation.c[name] for name in ("id", "code", "partial_code", "own_codes")),
+        *(invitation.c[name] for name in ("id", "code", "partial_code", "own_codes", "id_required")),
         visit.c.parameters,
         FIRST_VISIT.scalar_subquery().label("since"),
     )
@@ -89,6 +89,11 @@ class TaskWork:
     traps: TrapCount = NO_TRAPS
     seconds: float = 0.0
 
+    @property
+    def has_answers(self) -> bool:
+        """Whether anything was answered, and not only skipped."""
+        return self.answered + self.unsure > 0
+
 
 class Shortfall(NamedTuple):
     """Something that a completion code asks for, how much of it was found, and how much is needed.
@@ -105,19 +110,33 @@ class Shortfall(NamedTuple):
 class Completion:
     """What a crowd worker sees at the end of a task: `kind` is None where no code is earned.
 
-    `code` is None where the link has none. `offers_partial` says that the link has a code for a part of the work, and
-    that there is a part. With `to_grant` the code has to be written down before it is shown, by `settle_completion`.
+    `code` is None where the link has none. `work` is what was done of the task, where it had to be looked at.
+    `offers_partial` says that the link has a code for a part of the work, and that there is a part. With `to_grant` the
+    code has to be written down before it is shown, by `settle_completion`. `more_tasks` says whether a worker goes on
+    who has the completion code.
     """
 
     kind: CompletionKind | None = None
     code: str | None = None
     missing: tuple[Shortfall, ...] = ()
-    questions: int = 0
-    has_worked: bool = False
+    work: TaskWork | None = None
     offers_partial: bool = False
+    more_tasks: bool = False
     from_prolific: bool = False
     task: int | None = None
     to_grant: bool = False
+
+    @property
+    def may_go_on(self) -> bool:
+        """Whether another task would be given to the worker."""
+        return self.kind != "full" or self.more_tasks
+
+
+class CodeOffer(NamedTuple):
+    """What a crowd link offers before any work: a completion code, and one for part of the work."""
+
+    full: bool
+    partial: bool
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -187,6 +206,12 @@ def find_mendable_shortfalls(missing: Iterable[Shortfall]) -> tuple[Shortfall, .
     return tuple(shortfall for shortfall in missing if shortfall.kind in ("answered", "unsure"))
 
 
+def load_code_offer(connection: Connection, project: int, account: int) -> CodeOffer | None:
+    """What somebody can earn who came by a crowd link; None for all others."""
+    last_visit = connection.execute(LAST_CROWD_VISIT, {"project": project, "account": account}).first()
+    return None if last_visit is None else CodeOffer(last_visit.code is not None, last_visit.partial_code is not None)
+
+
 def assess_completion(connection: Connection, project: int, account: int, task: int | None = None) -> Completion | None:
     """What somebody who came by a crowd link gets for a task; None for all others. Nothing is written.
 
@@ -198,7 +223,7 @@ def assess_completion(connection: Connection, project: int, account: int, task: 
     if last_visit is None:
         return None
     parameters = json.loads(last_visit.parameters) if last_visit.parameters else {}
-    nothing = Completion(from_prolific="PROLIFIC_PID" in parameters)
+    nothing = Completion(from_prolific="PROLIFIC_PID" in parameters, more_tasks=not last_visit.id_required)
     codes = connection.execute(COMPLETIONS, worker).all()
     link_code = next((row for row in codes if row.invitation == last_visit.id), None)
     task = task or connection.execute(LAST_CLOSED_TASK, worker | {"since": last_visit.since}).scalar()
@@ -214,8 +239,7 @@ def assess_completion(connection: Connection, project: int, account: int, task: 
     assessed = replace(
         nothing,
         missing=missing,
-        questions=work.questions,
-        has_worked=work.answered + work.unsure > 0,
+        work=work,
         offers_partial=work.answered > 0 and last_visit.partial_code is not None,
         task=task,
     )
@@ -255,9 +279,12 @@ def settle_completion(
     return replace(assessed, kind=row.kind, code=row.code, to_grant=False)
 
 
-def hand_in_task(connection: Connection, account: int, task: int, *, now: float) -> TaskState:
-    """Close a task whose questions are all answered, and settle what a crowd worker earns by it."""
-    state = submit_task(connection, account, task, now=now)
+def hand_in_task(connection: Connection, account: int, task: int, *, now: float, early: bool = False) -> TaskState:
+    """Close a task whose questions are all answered, and settle what a crowd worker earns by it.
+
+    `early` closes it as it is, and leaves the open questions to other judges.
+    """
+    state = submit_task(connection, account, task, now=now, early=early)
     settled = settle_completion(connection, state.project, account, task, now=now)
     return state if settled is None else get_task_state(connection, task, account)
 

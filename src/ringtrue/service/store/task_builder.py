@@ -30,6 +30,7 @@ NOT_SEEN = """
       AND COALESCE(s.other, 0) = COALESCE(i.other, 0) AND b.account = :account AND b.state <> 'expired')"""
 IN_ORDER = "ORDER BY i.position LIMIT :number"
 ITEMS_WITH_ROOM = f"{SELECT_ITEMS} AND i.queue = :queue AND i.given < i.wanted"
+ITEMS_LEFT = text(f"{ITEMS_WITH_ROOM} {NOT_SEEN} {IN_ORDER}")
 SKIP_LOCKED = "FOR UPDATE OF i SKIP LOCKED"
 TAKE_FREE_ITEMS = with_row_locks(f"{ITEMS_WITH_ROOM} {NOT_SEEN} {IN_ORDER}", SKIP_LOCKED)
 # Nothing is left only where nothing is left when those who are taking items just now are done.
@@ -63,6 +64,12 @@ class TaskPlan:
     items: list[int]
     order: list[int]
     flipped: list[bool]
+
+
+def has_items_left(connection: Connection, project: int, account: int, *, queue: str) -> bool:
+    """Whether an item has room for this judge; nothing is locked."""
+    parameters = {"project": project, "queue": queue, "account": account, "twin": "trap", "number": 1}
+    return connection.execute(ITEMS_LEFT, parameters).first() is not None
 
 
 def plan_task(

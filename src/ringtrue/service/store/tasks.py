@@ -13,7 +13,7 @@ from ringtrue.errors import LateError, NotFoundError
 from ringtrue.service.store import schema
 from ringtrue.service.store.projects import parse_settings
 from ringtrue.service.store.records import FLIPPED, Project, ShownDocument, ShownQuestion, TaskState
-from ringtrue.service.store.task_builder import plan_task
+from ringtrue.service.store.task_builder import has_items_left, plan_task
 
 if TYPE_CHECKING:
     import numpy as np
@@ -53,7 +53,7 @@ UNANSWERED = (
 TOLD_OUTCOME = case(
     (tasks.c.outcome != "set_aside", tasks.c.outcome),
     (tasks.c.outcome.is_(None), None),
-    (UNANSWERED.exists(), "expired"),
+    (and_(tasks.c.closed > tasks.c.leased, UNANSWERED.exists()), "expired"),
     else_="handed_in",
 )
 TASKS = select(
@@ -72,6 +72,11 @@ ALL_EXPIRED = (
     .with_for_update(skip_locked=True)
 )
 EXPIRED = ALL_EXPIRED.where(tasks.c.project == bindparam("project"))
+EXPIRED_EXISTS = (
+    select(tasks.c.id)
+    .where(tasks.c.closed.is_(None), tasks.c.leased < bindparam("now"), tasks.c.project == bindparam("project"))
+    .limit(1)
+)
 # Two tabs of one judge open one task.
 LOCK_ACCOUNT = (
     select(schema.account.c.id).where(schema.account.c.id == bindparam("account")).with_for_update(key_share=True)
@@ -151,10 +156,17 @@ def count_traps(
     return {key: TrapCount(seen, passed) for key, seen, passed in rows}
 
 
-def has_had_task(connection: Connection, project: int, account: int) -> bool:
-    """Whether a judge has had a task in a project, in either queue."""
-    earlier_tasks = select(tasks.c.id).where(tasks.c.project == project, tasks.c.account == account).limit(1)
-    return connection.execute(earlier_tasks).first() is not None
+def find_open_task(connection: Connection, project: int, account: int, queue: str) -> TaskState | None:
+    """The task that a judge is in; None without one. Nothing is written."""
+    row = connection.execute(OPEN_TASK, {"project": project, "account": account, "queue": queue}).first()
+    return None if row is None else TaskState(**row._mapping)
+
+
+def has_questions_left(connection: Connection, project: int, account: int, *, queue: str, now: float) -> bool:
+    """Whether a judge who begins a task may get one: an item has room, or a task has run out that holds some."""
+    if connection.execute(EXPIRED_EXISTS, {"project": project, "now": now}).first() is not None:
+        return True
+    return has_items_left(connection, project, account, queue=queue)
 
 
 def find_task_of_question(connection: Connection, assignment_id: int, account: int) -> int:
@@ -269,9 +281,9 @@ def get_or_create_task(
     connection.execute(LOCK_ACCOUNT, {"account": account})
     release_expired(connection, project.id, now)
     judge_and_queue = {"project": project.id, "account": account, "queue": queue}
-    open_row = connection.execute(OPEN_TASK, judge_and_queue).first()
-    if open_row is not None:
-        return TaskState(**open_row._mapping)
+    open_task = find_open_task(connection, project.id, account, queue)
+    if open_task is not None:
+        return open_task
     if project.closed is not None:
         raise LateError(f"'{project.title}' is closed: there is nothing more to judge")
     plan = plan_task(connection, project, account, queue=queue, rng=rng)

@@ -1,8 +1,7 @@
-"""Links: the first owner's, invitations, new passwords, crowd links."""
+"""Links: the first owner's, invitations, new passwords."""
 
 from __future__ import annotations
 
-import json
 from typing import Any
 
 import pytest
@@ -11,7 +10,6 @@ from sqlalchemy import text
 from ringtrue.service.store import Store
 from ringtrue.service.store.accounts import find_password_hash, get_person
 from ringtrue.service.store.invitations import invite, invite_first_owner, load_invitations, revoke_invitation
-from ringtrue.service.store.projects import close_project
 from ringtrue.service.store.records import Project
 from ringtrue.service.web.auth.login import is_correct_password
 
@@ -21,14 +19,6 @@ PASSWORD = {"password": "lamp river seven coat", "again": "lamp river seven coat
 def rows(store: Store, statement: str) -> list[tuple[Any, ...]]:
     with store.read() as connection:
         return [tuple(row) for row in connection.execute(text(statement))]
-
-
-@pytest.fixture
-def crowd_link(web_store: Store, project: Project, clock) -> str:
-    secret = web_store.write(
-        lambda c: invite(c, role="judge", kind="crowd", project=project.id, uses=None, code="C0DE", now=clock())
-    )
-    return f"/join/{secret}"
 
 
 def test_the_first_owner_comes_in_by_the_link_once(web_store: Store, visit, clock) -> None:
@@ -127,223 +117,3 @@ def test_links_that_are_unknown_withdrawn_or_too_old_say_so(
     clock.now += 86_400
     late = nobody.get(f"{path}{old}")
     assert (late.status_code, "too old" in late.text) == (410, True)
-
-
-def test_a_crowd_link_is_no_named_one_and_the_other_way_round(
-    web_store: Store, project: Project, nobody, crowd_link: str, clock
-) -> None:
-    named = web_store.write(lambda c: invite(c, role="judge", project=project.id, now=clock()))
-    assert nobody.get(f"/join/{named}").status_code == 404
-    assert nobody.get(crowd_link.replace("/join/", "/welcome/")).status_code == 404
-
-
-def test_a_crowd_link_that_is_used_up_says_so_at_once_and_lets_in_who_came_before(
-    web_store: Store, project: Project, visit, clock
-) -> None:
-    secret = web_store.write(lambda c: invite(c, role="judge", kind="crowd", project=project.id, uses=2, now=clock()))
-    worker, anonymous = visit(), visit()
-    for browser, more in ((worker, "?PROLIFIC_PID=5f0c"), (anonymous, "")):
-        browser.get(f"/join/{secret}{more}")
-        assert browser.send(f"/join/{secret}").status_code == 303
-    late = visit().get(f"/join/{secret}?PROLIFIC_PID=77aa")
-    assert (late.status_code, "This link is used up" in late.text, "Begin" in late.text) == (410, True, False)
-    assert "log in" not in late.text.split("<main")[1].lower()
-    assert "Begin" in visit().get(f"/join/{secret}?PROLIFIC_PID=5f0c").text
-    assert "Begin" in anonymous.get(f"/join/{secret}").text
-
-
-def test_looking_at_a_link_makes_no_account(web_store: Store, nobody, crowd_link: str) -> None:
-    page = nobody.get(f"{crowd_link}?PROLIFIC_PID=5f0c")
-    assert page.status_code == 200
-    assert "Begin" in page.text
-    assert rows(web_store, "SELECT COUNT(*) FROM account") == [(0,)]
-    assert rows(web_store, "SELECT COUNT(*) FROM visit") == [(0,)]
-
-
-def test_a_worker_begins_and_what_the_platform_said_is_kept(web_store: Store, nobody, crowd_link: str) -> None:
-    nobody.get(f"{crowd_link}?PROLIFIC_PID=5f0c&STUDY_ID=61&SESSION_ID=7&evil=1")
-    done = nobody.send(crowd_link)
-    assert (done.status_code, done.headers["location"]) == (303, "/p/news/judge?begin=1")
-    assert rows(web_store, "SELECT handle, name, kind FROM account") == [("worker-1", None, "crowd")]
-    ((worker, parameters),) = rows(web_store, "SELECT worker, parameters FROM visit")
-    assert worker == "prolific:5f0c"
-    assert json.loads(parameters) == {"PROLIFIC_PID": "5f0c", "STUDY_ID": "61", "SESSION_ID": "7"}
-    assert "worker-1" in nobody.get("/").text
-
-
-def test_the_same_worker_is_the_same_judge_on_another_machine(web_store: Store, visit, crowd_link: str) -> None:
-    for _ in range(2):
-        browser = visit()
-        browser.get(f"{crowd_link}?workerId=A1B2&assignmentId=3X&hitId=3H")
-        browser.send(crowd_link)
-        assert "worker-1" in browser.get("/").text
-    assert rows(web_store, "SELECT COUNT(*) FROM account") == [(1,)]
-    assert rows(web_store, "SELECT worker FROM visit") == [("mturk:A1B2",), ("mturk:A1B2",)]
-
-
-def test_two_workers_at_one_machine_are_two_judges(web_store: Store, nobody, crowd_link: str) -> None:
-    for worker in ("a", "b"):
-        nobody.get(f"{crowd_link}?PROLIFIC_PID={worker}")
-        nobody.send(crowd_link)
-    assert rows(web_store, "SELECT COUNT(*) FROM account") == [(2,)]
-
-
-def test_without_parameters_a_browser_stays_one_judge(web_store: Store, nobody, visit, crowd_link: str) -> None:
-    for browser in (nobody, nobody, visit()):
-        browser.get(crowd_link)
-        browser.send(crowd_link)
-    assert rows(web_store, "SELECT COUNT(*) FROM account") == [(2,)]
-
-
-def test_a_preview_shows_the_guidelines_and_makes_no_account(web_store: Store, nobody, crowd_link: str) -> None:
-    page = nobody.get(f"{crowd_link}?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId=3H")
-    assert "This is a preview" in page.text
-    assert "<strong>all</strong>" in page.text
-    assert "Begin" not in page.text
-    nobody.get(crowd_link)
-    assert nobody.send(crowd_link, assignmentId="ASSIGNMENT_ID_NOT_AVAILABLE").status_code == 422
-    assert rows(web_store, "SELECT COUNT(*) FROM account") == [(0,)]
-
-
-def test_another_site_cannot_make_its_visitors_join(web_store: Store, nobody, crowd_link: str) -> None:
-    assert nobody.post(crowd_link, {"PROLIFIC_PID": "5f0c"}).status_code == 403
-    nobody.get(crowd_link)
-    assert nobody.post(crowd_link, {"PROLIFIC_PID": "5f0c", "word": "x"}).status_code == 403
-    assert rows(web_store, "SELECT COUNT(*) FROM account") == [(0,)]
-
-
-def test_odd_parameters_are_cut_and_shown_as_text(web_store: Store, nobody, crowd_link: str) -> None:
-    page = nobody.get(crowd_link, params={"PROLIFIC_PID": '"><script>' + "x" * 5000, "STUDY_ID": " "})
-    assert "<script>x" not in page.text
-    nobody.send(crowd_link)
-    ((parameters,),) = rows(web_store, "SELECT parameters FROM visit")
-    found = json.loads(parameters)
-    assert list(found) == ["PROLIFIC_PID"]
-    assert len(found["PROLIFIC_PID"]) == 200
-
-
-def test_a_closed_project_has_no_button_to_begin(
-    web_store: Store, project: Project, nobody, crowd_link: str, clock
-) -> None:
-    web_store.write(lambda c: close_project(c, project.id, clock()))
-    page = nobody.get(crowd_link)
-    assert "This project is closed" in page.text
-    assert "Begin" not in page.text
-
-
-@pytest.mark.parametrize("role", ["owner", "viewer", "gold", "judge"])
-def test_a_link_for_somebody_named_is_not_accepted_in_a_crowd_workers_browser(
-    web_store: Store, project: Project, nobody, visit, crowd_link: str, clock, role: Any
-) -> None:
-    join(nobody, crowd_link, "PROLIFIC_PID=5f0c")
-    where = None if role == "owner" else project.id
-    secret = web_store.write(lambda c: invite(c, role=role, project=where, now=clock()))
-    page = nobody.get(f"/welcome/{secret}").text
-    assert "Accept as" not in page
-    assert "worker-1, an account of a crowd link" in page
-    word = nobody.hidden()["word"]
-    refused = nobody.post(f"/welcome/{secret}", {"word": word, "as": "me"})
-    assert (refused.status_code, "This is a crowd account" in refused.text) == (422, True)
-    worker = web_store.write(lambda c: get_person(c, 1))
-    assert (worker.owner, worker.roles) == (False, {project.id: {"judge"}})
-    assert nobody.get("/projects/new").status_code == 403
-    nobody.get(f"/welcome/{secret}")
-    assert nobody.send(f"/welcome/{secret}", name="Ann", **PASSWORD).status_code == 303
-    assert "Ann" in nobody.get("/").text  # the crowd account is logged out
-    assert web_store.write(lambda c: get_person(c, 2)).owner == (role == "owner")
-    thief = visit()  # who knows the crowd link and the worker's id is still a worker
-    join(thief, crowd_link, "PROLIFIC_PID=5f0c")
-    assert "worker-1" in thief.get("/").text
-    assert thief.get("/p/news/people").status_code == 403
-
-
-def test_a_crowd_account_that_was_raised_earlier_is_not_opened_and_the_owner_sees_it(
-    web_store: Store, project: Project, owner, nobody, visit, crowd_link: str
-) -> None:
-    join(nobody, crowd_link, "PROLIFIC_PID=5f0c")
-    web_store.write(lambda c: c.execute(text("UPDATE account SET owner = TRUE WHERE kind = 'crowd'")))
-    web_store.write(lambda c: c.execute(text("UPDATE member SET role = 'viewer'")))
-    assert nobody.get("/projects/new").status_code == 403
-    assert nobody.get("/p/news/quality").status_code == 404
-    page = visit().get(f"{crowd_link}?PROLIFIC_PID=5f0c")
-    assert (page.status_code, "rights that no crowd account may have" in page.text) == (403, True)
-    handle = rows(web_store, "SELECT handle FROM account WHERE kind = 'crowd'")[0][0]
-    for path in ("/p/news/people", "/server/people"):
-        assert f"{handle} came by a crowd link and was given more than judging" in owner.get(path).text
-    number = int(rows(web_store, "SELECT id FROM account WHERE kind = 'crowd'")[0][0])
-    owner.send(f"/people/{number}/owner", owner="no")
-    owner.get("/p/news/people")
-    owner.send(f"/p/news/people/{number}/remove")
-    assert "Begin" in visit().get(f"{crowd_link}?PROLIFIC_PID=5f0c").text
-    assert "was given more than judging" not in owner.get("/p/news/people").text
-
-
-def test_no_page_raises_a_crowd_account_or_gives_it_a_token(
-    web_store: Store, project: Project, owner, nobody, crowd_link: str
-) -> None:
-    join(nobody, crowd_link, "PROLIFIC_PID=5f0c")
-    number = rows(web_store, "SELECT id FROM account WHERE kind = 'crowd'")[0][0]
-    owner.get("/server/people")
-    assert owner.send(f"/people/{number}/owner", owner="yes").status_code == 403
-    assert owner.send(f"/people/{number}/reset").status_code == 422
-    assert "/tokens" not in nobody.get("/").text
-    for answer in (nobody.get("/tokens"), nobody.post("/tokens", nobody_form(nobody))):
-        assert (answer.status_code, "Crowd accounts have no tokens" in answer.text) == (403, True)
-    assert rows(web_store, "SELECT COUNT(*) FROM token") == [(0,)]
-
-
-def test_a_visitor_without_an_id_of_the_platform_is_refused_before_any_account_is_made(
-    web_store: Store, project: Project, nobody, clock
-) -> None:
-    link = strict_link(web_store, project, clock)
-    for more in ("", "?PROLIFIC_PID=", "?STUDY_ID=61", "?workerId=%20"):
-        page = nobody.get(f"{link}{more}")
-        assert (page.status_code, "PROLIFIC_PID or workerId" in page.text, "Begin" in page.text) == (403, True, False)
-    nobody.get(f"{link}?PROLIFIC_PID=5f0c")
-    word = nobody.hidden()["word"]
-    assert nobody.post(link, {"word": word, "STUDY_ID": "61"}).status_code == 403
-    assert rows(web_store, "SELECT COUNT(*) FROM account") == [(0,)]
-    assert nobody.post(link, {"word": word, "PROLIFIC_PID": "5f0c"}).status_code == 303
-
-
-def test_two_ids_in_one_browser_are_refused_also_after_logging_out(
-    web_store: Store, project: Project, nobody, visit, clock
-) -> None:
-    link = strict_link(web_store, project, clock)
-    join(nobody, link, "PROLIFIC_PID=a")
-    for log_out_first in (False, True):
-        if log_out_first:
-            nobody.get("/")
-            nobody.send("/logout")
-        page = nobody.get(f"{link}?PROLIFIC_PID=b")
-        assert (page.status_code, "under another id of the platform" in page.text) == (403, True)
-        nobody.get(f"{link}?PROLIFIC_PID=a")
-        assert nobody.post(link, {"word": nobody.hidden()["word"], "PROLIFIC_PID": "b"}).status_code == 403
-        join(nobody, link, "PROLIFIC_PID=a")
-        assert "worker-1" in nobody.get("/").text
-    join(visit(), link, "PROLIFIC_PID=b")
-    assert rows(web_store, "SELECT COUNT(*) FROM account") == [(2,)]
-
-
-def test_an_owner_who_tries_a_crowd_link_stays_no_judge(web_store: Store, owner, crowd_link: str) -> None:
-    assert "Beginning here makes an account of its own" in owner.get(crowd_link).text
-    owner.send(crowd_link)
-    assert rows(web_store, "SELECT a.kind FROM member m JOIN account a ON a.id = m.account") == [("crowd",)]
-    assert owner.get("/server/people").status_code == 403
-
-
-def strict_link(store: Store, project: Project, clock) -> str:
-    terms: dict[str, Any] = {"id_required": True, "one_account": True, "uses": None}
-    secret = store.write(lambda c: invite(c, role="judge", kind="crowd", project=project.id, now=clock(), **terms))
-    return f"/join/{secret}"
-
-
-def join(browser, link: str, parameters: str) -> None:
-    browser.get(f"{link}?{parameters}")
-    assert browser.send(link).status_code == 303
-
-
-def nobody_form(browser) -> dict[str, str]:
-    """The form for a token, with the word of the login."""
-    browser.get("/")
-    return browser.hidden() | {"label": "x", "days": "5", "judge": "on"}

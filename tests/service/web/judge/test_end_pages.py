@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
@@ -38,7 +39,7 @@ def come(visit: Callable[..., Any], asked: Project, web_store: Store) -> Callabl
 
     def make(**terms: Any) -> Any:
         worker = visit(crowd_worker(web_store, asked, **terms))
-        worker.get("/p/news/judge?begin=1")
+        worker.begin()
         return worker
 
     return make
@@ -57,7 +58,7 @@ def hand_in(worker: Any) -> Any:
 
 @pytest.mark.parametrize("prolific", [True, False])
 def test_crowd_workers_get_their_code_and_the_way_back(come: Callable[..., Any], prolific: bool) -> None:
-    worker = come(prolific=prolific)
+    worker = come(prolific=prolific, id_required=True)
     answer_all(worker, *["answer"] * 4)
     page = hand_in(worker).text
     assert CODE in page
@@ -68,8 +69,8 @@ def test_crowd_workers_get_their_code_and_the_way_back(come: Callable[..., Any],
 def test_whoever_skips_all_questions_is_shown_no_code(come: Callable[..., Any], web_store: Store) -> None:
     worker = come(partial_code="HALF")
     page = answer_all(worker, *["skip"] * 4)
-    assert heading(page) == "4 of 4 skipped"
-    assert "You answered 0 of 4 questions; the completion code needs 4." in page.text
+    assert heading(page) == "0 of 4 answered"
+    assert "You answered 0 of 4 questions and skipped 4; the completion code needs 4." in page.text
     page = hand_in(worker)
     assert "C1" not in page.text
     assert "HALF" not in page.text
@@ -123,7 +124,7 @@ def test_what_was_answered_in_time_and_not_handed_in_earns_the_code(come: Callab
 def test_skipped_questions_are_answered_after_all_and_earn_the_code(come: Callable[..., Any]) -> None:
     worker = come()
     page = answer_all(worker, "answer", "skip", "answer", "skip")
-    assert "You answered 2 of 4 questions; the completion code needs 4." in page.text
+    assert "You answered 2 of 4 questions and skipped 2; the completion code needs 4." in page.text
     assert "Go back and answer the rest, or return your submission on the platform." in page.text
     page = follow(worker, worker.send("/p/news/reopen"))
     assert "These questions are open again." in page.text
@@ -134,19 +135,21 @@ def test_skipped_questions_are_answered_after_all_and_earn_the_code(come: Callab
 def test_too_many_cannot_tell_are_opened_again_too(come: Callable[..., Any]) -> None:
     worker = come()
     page = answer_all(worker, "unsure", "unsure", "answer", "answer").text
-    assert "You chose “Can’t tell” for 2 of 4 questions; at most 1 of them count as answered." in page
+    assert "You answered 2 of 4 questions and chose “Can’t tell” for 2." in page
+    assert "For the completion code, at most 1 “Can’t tell” counts as answered." in page
     follow(worker, worker.send("/p/news/reopen"))
     answer_all(worker, "unsure", "answer")
     assert CODE in hand_in(worker).text
 
 
 def test_a_named_judge_goes_back_to_skipped_questions_and_hears_of_no_code(judge: Any, asked: Project) -> None:
-    judge.get("/p/news/judge?begin=1")
+    judge.begin()
     page = answer_all(judge, "skip", "unsure", "unsure", "unsure").text
     assert "Go back and answer" in page
     assert "completion code" not in page
     follow(judge, judge.send("/p/news/reopen"))
-    assert heading(answer_all(judge, "answer")) == "All 4 answered"
+    assert heading(answer_all(judge, "answer")) == "1 of 4 answered"
+    assert "You answered 1 of 4 questions and chose “Can’t tell” for 3." in judge.page.text
 
 
 def test_questions_of_a_task_that_has_ended_or_of_another_judge_are_not_opened_again(
@@ -155,11 +158,11 @@ def test_questions_of_a_task_that_has_ended_or_of_another_judge_are_not_opened_a
     worker = come()
     answer_all(worker, *["skip"] * 4)
     sent = worker.hidden()
-    judge.get("/p/news/judge?begin=1")
+    judge.begin()
     assert judge.send("/p/news/reopen", task=sent["task"]).status_code == 404
     hand_in(worker)
     page = worker.post("/p/news/reopen", sent)
-    assert heading(worker.get(page.headers["location"], follow_redirects=True)) == "Thank you"
+    assert heading(worker.get(page.headers["location"], follow_redirects=True)) == "Handed in"
 
 
 def test_the_same_code_is_shown_again_and_no_second_one(
@@ -171,7 +174,7 @@ def test_the_same_code_is_shown_again_and_no_second_one(
     ((code,),) = rows(web_store, "SELECT code FROM completion")
     assert code.startswith("C1-")
     page = worker.get("/p/news/judge")
-    assert (heading(page), f"<code>{code}</code>" in page.text) == ("Nothing left to judge", True)
+    assert (heading(page), f"<code>{code}</code>" in page.text) == ("You have the completion code", True)
     web_store.write(lambda c: close_project(c, asked.id, clock()))
     page = worker.get("/p/news/judge")
     assert (heading(page), f"<code>{code}</code>" in page.text) == ("This project is closed", True)
@@ -187,7 +190,7 @@ def test_a_worker_who_finds_nothing_left_is_told_the_way_back(
         )
     )
     worker = visit(crowd_worker(web_store, empty))
-    page = worker.get("/p/empty/judge?begin=1")
+    page = worker.begin("empty")
     assert heading(page) == "Nothing left to judge"
     assert RETURN in page.text
     assert "Your projects" not in page.text
@@ -230,3 +233,58 @@ def test_a_worker_who_fails_traps_or_time_learns_no_more_than_that(
         assert heading(page) == "The time of this task is over"  # whatever became of its answers
     for word in ("trap", "set aside", "C1", "flag"):
         assert word not in page.text.split("<main")[1].lower().replace("c1", "C1"), word
+
+
+FIGURES: list[tuple[tuple[str, ...], str]] = [
+    ((), "You answered 0 of 4 questions"),
+    (("skip",) * 4, "You answered 0 of 4 questions and skipped 4"),
+    (("unsure",) * 4, "You answered 0 of 4 questions and chose “Can’t tell” for 4"),
+    (("answer", "unsure", "skip", "skip"), "You answered 1 of 4 questions, chose “Can’t tell” for 1 and skipped 2"),
+    (("answer",) * 3 + ("skip",), "You answered 3 of 4 questions and skipped 1"),
+    (("answer",) * 2, "You answered 2 of 4 questions"),
+    (("answer",) * 4, "You answered 4 of 4 questions"),
+]
+ENDINGS = [
+    (kinds, figures, ending)
+    for kinds, figures in FIGURES
+    for ending in ("handed in", "end of the task", "stopped", "time over")
+    if len(kinds) == 4 or ending in ("stopped", "time over")  # what is open is not at its end yet
+]
+
+
+@pytest.mark.parametrize("crowd", [True, False])
+@pytest.mark.parametrize(("kinds", "figures", "ending"), ENDINGS)
+def test_heading_and_figures_agree_at_every_end(
+    come: Callable[..., Any], judge: Any, clock: Any, crowd: bool, ending: str, kinds: tuple[str, ...], figures: str
+) -> None:
+    worker = come(id_required=True) if crowd else judge
+    worker.begin()
+    task = worker.hidden()["task"]
+    answer_all(worker, *kinds)
+    is_whole = len(kinds) == 4
+    if ending == "handed in":
+        hand_in(worker)
+    elif ending == "stopped":
+        follow(worker, worker.post("/p/news/stop", {"csrf": worker.hidden()["csrf"], "task": task}))
+    elif ending == "time over":
+        clock.now += 31 * 60
+        worker.get(f"/p/news/judge?task={task}", follow_redirects=True)
+    page = worker.page
+    answered, has_answers = kinds.count("answer"), bool({"answer", "unsure"} & set(kinds))
+    if ending == "end of the task":
+        expected = "All 4 answered" if answered == 4 else f"{answered} of 4 answered"
+    elif ending == "time over" and not is_whole:
+        expected = "The time of this task is over"
+    else:
+        expected = "Thank you" if has_answers else "Handed in"
+    assert heading(page) == expected
+    assert f"<title>{expected} · News of 1994</title>" in page.text
+    main = page.text.split("<main")[1]
+    if expected == "All 4 answered":
+        assert "You answered" not in main
+    else:
+        assert len(re.findall("You answered", main)) == 1
+        assert re.search(re.escape(figures) + "[.;]", main)
+    assert ("What you answered in time is kept." in main) == (expected.startswith("The time") and has_answers)
+    assert ("questions that were left go to other judges" in main) == expected.startswith("The time")
+    assert ("you have answered nothing here" in main) == (crowd and not has_answers and ending != "end of the task")

@@ -98,9 +98,18 @@ def _project(connection: Any, name: str, scale: Scale, texts: list[str | None], 
     add_items(connection, made, rows, queue="main", wanted=99, rng=np.random.default_rng(1))
 
 
+def begin(page: Page, project: str) -> None:
+    """Look at the page of a judge, and press its button where no task is open yet."""
+    page.goto(f"/p/{project}/judge")
+    button = page.get_by_role("button", name="Begin", exact=True)
+    if button.count():
+        button.click()
+        page.wait_for_url("**/judge?task=*")
+
+
 def test_single_keys_answer_skip_undo_and_open_panels(place: Place) -> None:
     page = place.judge("Ann")
-    page.goto("/p/graded/judge?begin=1")
+    begin(page, "graded")
     shows(page, "1 of 4")
     expect(page.locator("h1")).to_be_focused()
     page.keyboard.press("2")
@@ -146,7 +155,7 @@ window.addEventListener("load", () => setTimeout(() => { document.body.dataset.l
 def test_a_key_pressed_twice_does_not_answer_the_question_that_comes_next(place: Place) -> None:
     page = place.judge("Ann")
     page.add_init_script(PRESSED_TOO_SOON)  # on every page, as soon as it listens to keys
-    page.goto("/p/graded/judge?begin=1")
+    begin(page, "graded")
     for far in ("1 of 4", "2 of 4", "3 of 4"):
         shows(page, far)
         expect(page.locator("body[data-pressed='150']")).to_be_attached()
@@ -157,7 +166,7 @@ def test_a_key_pressed_twice_does_not_answer_the_question_that_comes_next(place:
 
 def test_a_key_that_is_held_down_answers_one_question(place: Place) -> None:
     page = place.judge("Ann")
-    page.goto("/p/graded/judge?begin=1")
+    begin(page, "graded")
     shows(page, "1 of 4")
     page.keyboard.down("2")
     shows(page, "2 of 4")
@@ -176,7 +185,7 @@ def test_a_question_in_a_tab_that_was_never_in_view_takes_no_answer(place: Place
     page = place.judge("Ann")
     page.add_init_script("window.requestAnimationFrame = () => 0")  # as in a hidden tab: no frame is painted
     page.add_init_script(MARK_LATER)
-    page.goto("/p/graded/judge?begin=1")
+    begin(page, "graded")
     expect(page.locator("body[data-later]")).to_be_attached()
     page.keyboard.press("2")
     assert page.locator("#judging[aria-busy]").count() == 0
@@ -186,7 +195,7 @@ def test_a_question_in_a_tab_that_was_never_in_view_takes_no_answer(place: Place
 
 def test_arrows_choose_a_side_and_up_and_down_still_scroll(place: Place) -> None:
     page = place.judge("Ann")
-    page.goto("/p/pairs/judge?begin=1")
+    begin(page, "pairs")
     shows(page, "1 of 3")
     page.keyboard.press("ArrowDown")
     page.keyboard.press("ArrowUp")
@@ -202,7 +211,7 @@ def test_arrows_choose_a_side_and_up_and_down_still_scroll(place: Place) -> None
 
 def test_a_judge_switches_single_keys_off_for_good(place: Place) -> None:
     page = place.judge("Ann")
-    page.goto("/p/graded/judge?begin=1")
+    begin(page, "graded")
     shows(page, "1 of 4")
     page.keyboard.press("?")
     page.get_by_label("Answer with single keys").uncheck()
@@ -219,7 +228,7 @@ def test_a_judge_switches_single_keys_off_for_good(place: Place) -> None:
 
 def test_time_in_view_and_time_away_are_kept(place: Place) -> None:
     page = place.judge("Ann")
-    page.goto("/p/graded/judge?begin=1")
+    begin(page, "graded")
     page.evaluate("new Promise((done) => setTimeout(done, 350))")
     page.evaluate("window.dispatchEvent(new Event('blur')); new Promise((done) => setTimeout(done, 450))")
     page.evaluate("window.dispatchEvent(new Event('focus'))")
@@ -232,7 +241,7 @@ def test_time_in_view_and_time_away_are_kept(place: Place) -> None:
 
 def test_an_answer_given_while_the_server_is_down_is_sent_when_it_is_back(place: Place) -> None:
     page = place.judge("Ann")
-    page.goto("/p/graded/judge?begin=1")
+    begin(page, "graded")
     shows(page, "1 of 4")
     place.server.kill()
     page.keyboard.press("1")
@@ -245,7 +254,7 @@ def test_an_answer_given_while_the_server_is_down_is_sent_when_it_is_back(place:
 
 def test_an_answer_outlives_the_tab_that_gave_it(place: Place) -> None:
     page = place.judge("Ann")
-    page.goto("/p/graded/judge?begin=1")
+    begin(page, "graded")
     shows(page, "1 of 4")
     place.server.kill()
     page.keyboard.press("1")
@@ -254,7 +263,7 @@ def test_an_answer_outlives_the_tab_that_gave_it(place: Place) -> None:
     page.close()
     place.server.start()
     again = context.new_page()
-    again.goto("/p/graded/judge?begin=1")
+    begin(again, "graded")
     shows(again, "2 of 4")
     assert [row[1] for row in place.judgments()] == ["1"]
 
@@ -289,7 +298,7 @@ def entry(page: Page) -> str:
 def test_an_answer_is_kept_until_the_server_itself_says_that_it_has_it(place: Place, reply: dict[str, Any]) -> None:
     page = place.judge("Ann")
     page.route("**/answer", lambda route: route.fulfill(**reply))  # before the page: later, a request may slip by
-    page.goto("/p/graded/judge?begin=1")
+    begin(page, "graded")
     shows(page, "1 of 4")
     name = entry(page)
     page.keyboard.press("1")
@@ -303,7 +312,7 @@ def test_an_answer_is_kept_until_the_server_itself_says_that_it_has_it(place: Pl
 
 def test_an_answer_that_is_refused_for_good_is_let_go_and_the_judge_is_told(place: Place) -> None:
     page = place.judge("Ann")
-    page.goto("/p/graded/judge?begin=1")
+    begin(page, "graded")
     gone = entry(page).rpartition(".")[0] + ".99999"
     sent = '[["csrf","old"],["assignment","99999"],["version","0"],["answer","1"]]'
     page.evaluate("([name, sent]) => localStorage.setItem(name, sent)", [gone, sent])
@@ -315,7 +324,7 @@ def test_an_answer_that_is_refused_for_good_is_let_go_and_the_judge_is_told(plac
 def test_answers_waiting_in_two_tabs_do_not_wipe_each_other(place: Place) -> None:
     page = place.judge("Ann")
     page.route("**/answer", lambda route: route.abort())  # before the page: later, a request may slip by
-    page.goto("/p/graded/judge?begin=1")
+    begin(page, "graded")
     shows(page, "1 of 4")
     first = entry(page)
     page.keyboard.press("1")
@@ -323,7 +332,7 @@ def test_answers_waiting_in_two_tabs_do_not_wipe_each_other(place: Place) -> Non
     other = page.context.new_page()
     other.route("**/answer", lambda route: route.abort() if f"assignment={first.rpartition('.')[2]}&" in
                 (route.request.post_data or "") else route.continue_())  # fmt: skip
-    other.goto("/p/pairs/judge?begin=1")
+    begin(other, "pairs")
     shows(other, "1 of 3")
     other.keyboard.press("1")
     shows(other, "2 of 3")
@@ -335,7 +344,7 @@ def test_answers_waiting_in_two_tabs_do_not_wipe_each_other(place: Place) -> Non
 
 def test_nobody_sends_what_another_account_left_in_the_browser(place: Place) -> None:
     page = place.judge("Ann")
-    page.goto("/p/graded/judge?begin=1")
+    begin(page, "graded")
     project, account, number = entry(page).removeprefix("ringtrue.pending.").split(".")
     others = f"ringtrue.pending.{project}.{account}1.{number}"
     sent = f'[["csrf","old"],["assignment","{number}"],["version","0"],["answer","1"]]'
@@ -350,7 +359,7 @@ def test_nobody_sends_what_another_account_left_in_the_browser(place: Place) -> 
 
 def test_on_a_phone_there_are_no_key_caps_and_what_counts_is_open(place: Place) -> None:
     page = place.judge("Ann", viewport={"width": 390, "height": 844}, is_mobile=True, has_touch=True)
-    page.goto("/p/graded/judge?begin=1")
+    begin(page, "graded")
     expect(page.locator(".label kbd").first).to_be_hidden()
     expect(page.get_by_text("Numbers count.")).to_be_visible()
     page.set_viewport_size({"width": 390, "height": 120})
@@ -369,7 +378,7 @@ def test_the_first_task_is_begun_by_a_button_without_a_script(place: Place) -> N
 @pytest.mark.parametrize("script", [True, False])
 def test_an_answer_that_met_a_locked_database_is_sent_again_from_its_page(place: Place, script: bool) -> None:
     page = place.judge("Ann", java_script_enabled=script)
-    page.goto("/p/graded/judge?begin=1")
+    begin(page, "graded")
     shows(page, "1 of 4")
     with closing(sqlite3.connect(place.path, isolation_level=None)) as other_program:
         other_program.execute("BEGIN IMMEDIATE")
@@ -390,7 +399,7 @@ def test_an_answer_that_met_a_locked_database_is_sent_again_from_its_page(place:
 
 def test_everything_works_without_a_script(place: Place) -> None:
     page = place.judge("Ann", java_script_enabled=False)
-    page.goto("/p/graded/judge?begin=1")
+    begin(page, "graded")
     shows(page, "1 of 4")
     page.get_by_role("button", name="Related").click()
     shows(page, "2 of 4")
@@ -409,7 +418,7 @@ def test_everything_works_without_a_script(place: Place) -> None:
 
 def test_documents_run_nothing(place: Place) -> None:
     page = place.judge("Ann")
-    page.goto("/p/graded/judge?begin=1")
+    begin(page, "graded")
     for far in range(1, 5):
         shows(page, f"{far} of 4")
         assert page.title().startswith(f"{far} of 4")
@@ -419,7 +428,7 @@ def test_documents_run_nothing(place: Place) -> None:
 
 def test_a_document_of_five_megabytes_is_whole_and_answered(place: Place) -> None:
     page = place.judge("Ann")
-    page.goto("/p/huge/judge?begin=1")
+    begin(page, "huge")
     assert page.evaluate("document.getElementById('first').textContent.length") > 4_800_000
     shows(page, "1 of 1")
     page.keyboard.press("1")
@@ -449,36 +458,47 @@ def test_a_crowd_worker_is_shut_out_of_no_page_and_goes_back_to_skipped_question
     page.get_by_role("button", name="Begin").click()
     for far in range(1, 5):
         shows(page, f"{far} of 4")
+        if far == 4:
+            page.get_by_role("button", name="Stop").click()
+            comes_to(page, "Stop here?")
+            is_fine(page, "stop")
+            page.get_by_role("link", name="Go on judging").click()
+            shows(page, "4 of 4")
         page.get_by_role("button", name="Related" if far == 1 else "Skip").click()
-    comes_to(page, "3 of 4 skipped")
+    comes_to(page, "1 of 4 answered")
     is_fine(page, "skipped")
     page.get_by_role("button", name="Go back and answer").click()
     for far in range(2, 5):
         shows(page, f"{far} of 4")
         page.get_by_role("button", name="Related" if far < 4 else "Skip").click()
-    comes_to(page, "1 of 4 skipped")
+    comes_to(page, "3 of 4 answered")
     page.get_by_role("button", name="Hand in").click()
     comes_to(page, "Thank you")
     expect(page.locator("code")).to_have_text("HALF")
     is_fine(page, "partial code")
+    page.goto(f"/join/{link}?PROLIFIC_PID=5f0c")
+    page.get_by_role("button", name="Begin").click()
+    comes_to(page, "You have the code for part of the work")
+    is_fine(page, "code again")
 
 
 def test_nobody_is_shut_out_of_any_page(place: Place) -> None:
     page = place.judge("Ann")
-
-    for path in ("/p/graded/judge", "/p/pairs/judge?begin=1", "/p/graded/guidelines", "/p/graded/judge?begin=1"):
-        page.set_viewport_size({"width": 1280, "height": 800})
+    for path in ("/p/graded/judge", "/p/graded/guidelines"):
         page.goto(path)
         is_fine(page, path)
-        if "begin" in path:  # what is open at first depends on the height
-            page.reload()
-            is_fine(page, path, LOOKS[-1:])
+    for project in ("pairs", "graded"):
+        page.set_viewport_size({"width": 1280, "height": 800})
+        begin(page, project)
+        is_fine(page, project)
+        page.reload()  # what is open at first depends on the height
+        is_fine(page, project, LOOKS[-1:])
     for panel in ("unsure", "guidelines", "keys"):
         page.locator(f"#{panel} summary").click()
         is_fine(page, panel)
     page.keyboard.press("Escape")
     stale = page.context.new_page()
-    stale.goto("/p/graded/judge?begin=1")
+    begin(stale, "graded")
     for far in range(1, 5):
         shows(page, f"{far} of 4")
         page.get_by_role("button", name="Related").click()
@@ -487,7 +507,7 @@ def test_nobody_is_shut_out_of_any_page(place: Place) -> None:
     page.get_by_role("button", name="Hand in").click()
     comes_to(page, "Thank you")
     is_fine(page, "thanks")
-    page.goto("/p/graded/judge?begin=1")
+    begin(page, "graded")
     is_fine(page, "nothing left")
     page = stale
     page.get_by_role("button", name="Not relevant").click()

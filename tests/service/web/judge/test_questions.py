@@ -63,11 +63,11 @@ def test_the_first_time_a_judge_reads_the_guidelines_before_any_clock_runs(
 ) -> None:
     page = judge.get("/p/news/judge")
     assert (page.status_code, heading(page)) == (200, "News of 1994")
-    for wanted in ("<strong>all</strong>", "4 questions", "30 minutes", "Begin", 'name="begin" value="1"'):
+    for wanted in ("<strong>all</strong>", "4 questions", "30 minutes", "Begin"):
         assert wanted in page.text
     assert rows(web_store, "SELECT COUNT(*) FROM task") == [(0,)]
     clock.now += 600
-    page = judge.get("/p/news/judge?begin=1")
+    page = judge.begin()
     assert progress(page) == "1 of 4"
     assert "30 min left" in page.text
     assert progress(judge.get("/p/news/judge")) == "1 of 4"  # a task is there: straight to it, now and later
@@ -76,6 +76,8 @@ def test_the_first_time_a_judge_reads_the_guidelines_before_any_clock_runs(
 def test_the_page_before_the_first_task_keeps_to_the_queue_that_was_asked_for(
     gold_judge: Any, asked: Project, web_store: Store
 ) -> None:
+    items = [{"query": "q1", "doc": "secret-id-0"}]
+    web_store.write(lambda c: add_items(c, asked, items, queue="gold", wanted=1, rng=np.random.default_rng(1)))
     assert 'name="queue" value="gold"' in gold_judge.get("/p/news/judge?queue=gold").text
     web_store.write(
         lambda c: change_project(c, asked.id, settings=Settings(task_size=1, traps=0, traps_needed=0, minutes=None))
@@ -86,7 +88,7 @@ def test_the_page_before_the_first_task_keeps_to_the_queue_that_was_asked_for(
 
 
 def test_a_judge_sees_the_query_the_document_and_the_answers(judge: Any, asked: Project) -> None:
-    page = judge.get("/p/news/judge?begin=1")
+    page = judge.begin()
     assert (page.status_code, heading(page), progress(page)) == (200, "Wind power", "1 of 4")
     for wanted in (
         "How much of it?", "Numbers count.", "The wind &lt;blows&gt;", "30 min left", "Not relevant",
@@ -104,7 +106,7 @@ def test_nothing_tells_ids_others_votes_or_traps(judge: Any, asked: Project, web
         change_project(connection, asked.id, settings=Settings(judges=2, task_size=5, traps=1, traps_needed=1))
 
     web_store.write(trap)
-    judge.get("/p/news/judge?begin=1")
+    judge.begin()
     for _ in range(5):
         assert judge.page is not None
         shape = re.sub(r"Title \d|[\w.:-]{20,}|\d+", "", judge.page.text)
@@ -116,11 +118,11 @@ def test_nothing_tells_ids_others_votes_or_traps(judge: Any, asked: Project, web
 
 
 def test_answers_lead_through_the_task_to_handing_in_and_thanks(judge: Any, asked: Project, web_store: Store) -> None:
-    judge.get("/p/news/judge?begin=1")
+    judge.begin()
     assert progress(say(judge, answer="2")) == "2 of 4"
     assert progress(say(judge, kind="skip")) == "3 of 4"
     assert progress(say(judge, reason="It is broken")) == "4 of 4"
-    assert heading(say(judge, answer="0")) == "1 of 4 skipped"
+    assert heading(say(judge, answer="0")) == "2 of 4 answered"
     thanks = follow(judge, judge.send("/p/news/hand-in"))
     assert heading(thanks) == "Thank you"
     assert "completion code" not in thanks.text
@@ -130,13 +132,13 @@ def test_answers_lead_through_the_task_to_handing_in_and_thanks(judge: Any, aske
 
 
 def test_can_t_tell_takes_the_judge_s_own_words(judge: Any, asked: Project, web_store: Store) -> None:
-    judge.get("/p/news/judge?begin=1")
+    judge.begin()
     assert progress(say(judge, kind="unsure", reason="Half of it is missing")) == "2 of 4"
     assert rows(web_store, "SELECT kind, reason FROM judgment") == [("unsure", "Half of it is missing")]
 
 
 def test_undo_opens_the_last_question_again_and_is_done_once(judge: Any, asked: Project, web_store: Store) -> None:
-    first = judge.get("/p/news/judge?begin=1").text
+    first = judge.begin().text
     assert 'form="undo" data-keys="u" aria-keyshortcuts="u" disabled' in first
     say(judge, answer="2")
     say(judge, answer="1")
@@ -149,35 +151,35 @@ def test_undo_opens_the_last_question_again_and_is_done_once(judge: Any, asked: 
 
 
 def test_undo_of_nothing_is_told(judge: Any, asked: Project) -> None:
-    judge.get("/p/news/judge?begin=1")
+    judge.begin()
     assert "There is nothing to undo" in follow(judge, judge.send("/p/news/undo")).text
 
 
 def test_the_last_answer_can_be_undone_before_handing_in(judge: Any, asked: Project) -> None:
-    judge.get("/p/news/judge?begin=1")
+    judge.begin()
     for _ in range(4):
         say(judge, answer="1")
     assert progress(follow(judge, judge.send("/p/news/undo"))) == "4 of 4"
 
 
 def test_a_task_with_open_questions_is_not_handed_in(judge: Any, asked: Project) -> None:
-    judge.get("/p/news/judge?begin=1")
+    judge.begin()
     assert progress(follow(judge, judge.send("/p/news/hand-in"))) == "1 of 4"
 
 
 def test_handing_in_twice_thanks_twice(judge: Any, asked: Project, web_store: Store) -> None:
-    judge.get("/p/news/judge?begin=1")
+    judge.begin()
     for _ in range(4):
         say(judge, answer="1")
     sent = judge.hidden()
     assert heading(follow(judge, judge.post("/p/news/hand-in", sent))) == "Thank you"
     assert heading(follow(judge, judge.post("/p/news/hand-in", sent))) == "Thank you"
     assert heading(follow(judge, judge.get(f"/p/news/judge?task={sent['task']}"))) == "Thank you"
-    assert heading(judge.get("/p/news/judge?begin=1")) == "Nothing left to judge"
+    assert heading(judge.begin()) == "Nothing left to judge"
 
 
 def test_a_double_click_is_one_answer(judge: Any, asked: Project, web_store: Store) -> None:
-    judge.get("/p/news/judge?begin=1")
+    judge.begin()
     sent = fields(judge, answer="1")
     assert progress(follow(judge, judge.post("/p/news/answer", sent))) == "2 of 4"
     assert progress(follow(judge, judge.post("/p/news/answer", sent))) == "2 of 4"
@@ -187,7 +189,7 @@ def test_a_double_click_is_one_answer(judge: Any, asked: Project, web_store: Sto
 def test_another_answer_from_a_second_tab_shows_both_and_changes_nothing_unseen(
     judge: Any, asked: Project, web_store: Store
 ) -> None:
-    judge.get("/p/news/judge?begin=1")
+    judge.begin()
     tab = fields(judge, answer="0")
     say(judge, answer="2")
     page = judge.post("/p/news/answer", tab)
@@ -200,7 +202,7 @@ def test_another_answer_from_a_second_tab_shows_both_and_changes_nothing_unseen(
 
 
 def test_after_undoing_elsewhere_the_old_tab_is_told_so(judge: Any, asked: Project) -> None:
-    judge.get("/p/news/judge?begin=1")
+    judge.begin()
     tab = fields(judge, answer="0")
     say(judge, answer="2")
     judge.send("/p/news/undo")
@@ -209,7 +211,7 @@ def test_after_undoing_elsewhere_the_old_tab_is_told_so(judge: Any, asked: Proje
 
 
 def test_a_task_that_was_handed_in_cannot_be_changed_by_the_back_button(judge: Any, asked: Project) -> None:
-    judge.get("/p/news/judge?begin=1")
+    judge.begin()
     tab = fields(judge, answer="0")
     for _ in range(4):
         say(judge, answer="1")
@@ -222,7 +224,7 @@ def test_a_task_that_was_handed_in_cannot_be_changed_by_the_back_button(judge: A
 def test_the_time_limit_ends_the_task_and_keeps_what_was_answered(
     judge: Any, asked: Project, clock: Any, web_store: Store
 ) -> None:
-    judge.get("/p/news/judge?begin=1")
+    judge.begin()
     say(judge, answer="1")
     late = fields(judge, answer="2")
     clock.now += 31 * 60
@@ -230,8 +232,7 @@ def test_the_time_limit_ends_the_task_and_keeps_what_was_answered(
     assert (page.status_code, heading(page)) == (410, "The time of this task is over")
     assert "came too late: it is kept, but does not count" in page.text
     assert judgments(web_store) == [("answer", "1"), ("late", "2")]
-    again = judge.get("/p/news/judge?queue=main")
-    assert progress(again) == "1 of 3"
+    assert progress(judge.begin(queue="main")) == "1 of 3"
 
 
 def test_a_judge_who_comes_back_after_the_lease_goes_on_where_nobody_took_the_place(
@@ -239,12 +240,12 @@ def test_a_judge_who_comes_back_after_the_lease_goes_on_where_nobody_took_the_pl
 ) -> None:
     where = other_project(web_store, lease_minutes=1)
     judge.account and web_store.write(lambda c: add_member(c, where.id, judge.account, "judge", clock()))
-    judge.get("/p/other/judge?begin=1")
+    judge.begin("other")
     mine = fields(judge, answer="left")
     clock.now += 120
     assert judge.get(f"/p/other/judge?task={mine['task']}").status_code == 200
     other = visit(account("Other", where, "judge"))
-    other.get("/p/other/judge?begin=1")
+    other.begin("other")
     say(other, where="other", answer="right")
     page = follow(judge, judge.post("/p/other/answer", mine))
     assert (page.status_code, heading(page)) == (410, "The time of this task is over")
@@ -253,17 +254,17 @@ def test_a_judge_who_comes_back_after_the_lease_goes_on_where_nobody_took_the_pl
 
 def test_a_closed_project_says_so(judge: Any, asked: Project, web_store: Store, clock: Any) -> None:
     web_store.write(lambda c: close_project(c, asked.id, clock()))
-    page = judge.get("/p/news/judge?begin=1")
+    page = judge.begin()
     assert (page.status_code, heading(page)) == (410, "This project is closed")
 
 
 def test_nothing_left_is_a_page_of_its_own(judge: Any, project: Project) -> None:
-    assert heading(judge.get("/p/news/judge?begin=1")) == "Nothing left to judge"
+    assert heading(judge.begin()) == "Nothing left to judge"
 
 
 @pytest.mark.slow
 def test_an_answer_is_kept_on_the_page_when_the_database_is_away(judge: Any, asked: Project, web_store: Store) -> None:
-    judge.get("/p/news/judge?begin=1")
+    judge.begin()
     sent = fields(judge, answer="1", reason='"quoted" <b>')
     with closing(sqlite3.connect(str(web_store.engine.url.database), isolation_level=None)) as other_program:
         other_program.execute("BEGIN IMMEDIATE")
@@ -279,7 +280,7 @@ def test_an_answer_is_kept_on_the_page_when_the_database_is_away(judge: Any, ask
 
 
 def test_the_script_is_answered_in_json(judge: Any, asked: Project) -> None:
-    judge.get("/p/news/judge?begin=1")
+    judge.begin()
     sent = fields(judge, answer="1")
     reply = judge.post("/p/news/answer", sent, headers=JSON)
     assert (reply.status_code, reply.json()) == (200, {"next": f"/p/news/judge?task={sent['task']}"})
@@ -296,7 +297,7 @@ def test_the_script_is_answered_in_json(judge: Any, asked: Project) -> None:
 def test_a_form_that_makes_no_sense_is_refused_in_words(
     judge: Any, asked: Project, web_store: Store, changes: dict[str, str]
 ) -> None:
-    judge.get("/p/news/judge?begin=1")
+    judge.begin()
     page = judge.post("/p/news/answer", fields(judge, **({"answer": "1"} | changes)))
     assert page.status_code == 422
     assert judgments(web_store) == []
@@ -315,10 +316,10 @@ def test_unknown_tasks_and_queues_are_not_found(judge: Any, asked: Project, addr
 def test_tasks_and_questions_of_others_are_not_found(
     judge: Any, asked: Project, visit: Callable[..., Any], account: Callable[..., int], web_store: Store
 ) -> None:
-    judge.get("/p/news/judge?begin=1")
+    judge.begin()
     mine = fields(judge, answer="1")
     other = visit(account("Other", asked, "judge"))
-    other.get("/p/news/judge?begin=1")
+    other.begin()
     foreign = other.hidden()["csrf"]
     assert other.get(f"/p/news/judge?task={mine['task']}").status_code == 404
     for what in ("answer", "undo", "hand-in"):
@@ -329,7 +330,7 @@ def test_tasks_and_questions_of_others_are_not_found(
 def test_a_task_is_shown_in_its_own_project_only(judge: Any, asked: Project, web_store: Store, clock: Any) -> None:
     where = other_project(web_store)
     web_store.write(lambda c: add_member(c, where.id, judge.account, "judge", clock()))
-    judge.get("/p/news/judge?begin=1")
+    judge.begin()
     assert judge.get(f"/p/other/judge?task={judge.hidden()['task']}").status_code == 404
 
 
@@ -338,7 +339,7 @@ def test_who_was_removed_from_a_project_changes_nothing_there_by_the_address_of_
 ) -> None:
     where = other_project(web_store)
     web_store.write(lambda c: add_member(c, where.id, judge.account, "judge", clock()))
-    judge.get("/p/news/judge?begin=1")
+    judge.begin()
     say(judge, answer="1")
     mine = fields(judge, answer="2")
     web_store.write(lambda c: remove_member(c, asked.id, judge.account, now=clock()))
@@ -357,7 +358,7 @@ def test_who_is_no_gold_judge_any_more_changes_no_gold(
     rng = np.random.default_rng(1)
     web_store.write(lambda c: add_items(c, asked, items, queue="gold", wanted=1, rng=rng))
     web_store.write(lambda c: add_member(c, asked.id, judge.account, "gold", clock()))
-    judge.get("/p/news/judge?queue=gold&begin=1")
+    judge.begin(queue="gold")
     say(judge, answer="1")
     mine = fields(judge, answer="2")
     web_store.write(lambda c: remove_member(c, asked.id, judge.account, "gold", now=clock()))
@@ -373,15 +374,15 @@ def test_the_gold_queue_is_for_gold_judges(judge: Any, gold_judge: Any, asked: P
     web_store.write(lambda c: add_items(c, asked, [item], queue="gold", wanted=1, rng=rng))
     assert judge.get("/p/news/judge?queue=gold").status_code == 403
     assert gold_judge.get("/p/news/judge?queue=main").status_code == 403
-    assert progress(gold_judge.get("/p/news/judge?queue=gold&begin=1")) == "1 of 1"
-    assert progress(gold_judge.get("/p/news/judge?begin=1")) == "1 of 1"
+    assert progress(gold_judge.begin(queue="gold")) == "1 of 1"
+    assert progress(gold_judge.begin()) == "1 of 1"
 
 
 @pytest.mark.parametrize("what", ["answer", "undo", "hand-in"])
 def test_a_form_without_the_word_of_the_login_changes_nothing(
     judge: Any, asked: Project, web_store: Store, what: str
 ) -> None:
-    judge.get("/p/news/judge?begin=1")
+    judge.begin()
     assert judge.post(f"/p/news/{what}", fields(judge, answer="1", csrf="guessed")).status_code == 403
     assert judgments(web_store) == []
 
@@ -389,7 +390,7 @@ def test_a_form_without_the_word_of_the_login_changes_nothing(
 def test_without_a_script_the_server_measures_the_time(
     judge: Any, asked: Project, web_store: Store, clock: Any
 ) -> None:
-    judge.get("/p/news/judge?begin=1")
+    judge.begin()
     clock.now += 12.3456
     say(judge, answer="1")
     assert rows(web_store, "SELECT seconds, away FROM judgment") == [(12.34, None)]
@@ -417,7 +418,7 @@ def test_times_of_the_script_are_believed_within_reason(
     sent: dict[str, str],
     kept: tuple[float | None, float | None],
 ) -> None:
-    judge.get("/p/news/judge?begin=1")
+    judge.begin()
     clock.now += 20
     judge.get("/p/news/judge")
     clock.now += 10
@@ -426,7 +427,7 @@ def test_times_of_the_script_are_believed_within_reason(
 
 
 def test_the_time_of_another_question_is_not_taken(judge: Any, asked: Project, web_store: Store) -> None:
-    judge.get("/p/news/judge?begin=1")
+    judge.begin()
     old = judge.hidden()["since"]
     say(judge, answer="1")
     say(judge, answer="1", since=old)
@@ -437,7 +438,7 @@ def test_the_time_of_another_question_is_not_taken(judge: Any, asked: Project, w
 def test_an_answer_before_its_question_can_be_seen_is_asked_again(
     judge: Any, asked: Project, web_store: Store, clock: Any, headers: dict[str, str]
 ) -> None:
-    judge.get("/p/news/judge?begin=1")
+    judge.begin()
     clock.now += 0.05
     reply = judge.post("/p/news/answer", fields(judge, answer="1"), headers=headers)
     page = judge.get(reply.json()["next"] if headers else reply.headers["location"])
@@ -452,7 +453,7 @@ def test_an_answer_before_its_question_can_be_seen_is_asked_again(
 def test_nobody_learns_of_a_question_of_another_by_answering_too_soon(
     judge: Any, gold_judge: Any, asked: Project, clock: Any
 ) -> None:
-    judge.get("/p/news/judge?begin=1")
+    judge.begin()
     sent = fields(judge, answer="1")
     gold_judge.get("/p/news/guidelines")
     clock.now += 0.05
@@ -463,7 +464,7 @@ def test_nobody_learns_of_a_question_of_another_by_answering_too_soon(
 def test_pairs_are_shown_side_by_side_and_kept_as_seen(judge: Any, web_store: Store, clock: Any) -> None:
     where = other_project(web_store)
     web_store.write(lambda c: add_member(c, where.id, judge.account, "judge", clock()))
-    page = judge.get("/p/other/judge?begin=1").text
+    page = judge.begin("other").text
     assert [name in page for name in ("Equally good", "Equally bad", "Text of doc-a", "Text of doc-b", "←")] == [
         True
     ] * 5
@@ -477,7 +478,7 @@ def test_pairs_are_shown_side_by_side_and_kept_as_seen(judge: Any, web_store: St
 def test_shortcuts_and_highlights_are_settings_of_the_project(judge: Any, web_store: Store, clock: Any) -> None:
     where = other_project(web_store, shortcuts=False)
     web_store.write(lambda c: add_member(c, where.id, judge.account, "judge", clock()))
-    page = judge.get("/p/other/judge?begin=1").text
+    page = judge.begin("other").text
     assert "<kbd" not in page
     assert "data-keys" not in page
     assert "<mark>" not in page
@@ -486,7 +487,7 @@ def test_shortcuts_and_highlights_are_settings_of_the_project(judge: Any, web_st
 def test_words_of_the_query_are_marked_only_where_the_owner_asks_for_it(
     judge: Any, asked: Project, web_store: Store
 ) -> None:
-    assert "<mark>" not in judge.get("/p/news/judge?begin=1").text
+    assert "<mark>" not in judge.begin().text
     marked = replace(asked.settings, highlight=True)
     web_store.write(lambda c: change_project(c, asked.id, settings=marked))
     assert "The <mark>wind</mark> &lt;blows&gt;" in judge.get("/p/news/judge").text
@@ -512,7 +513,7 @@ def test_guidelines_have_a_page_for_everybody_with_a_part_in_the_project(
 
 
 def test_viewers_do_not_judge(viewer: Any, asked: Project) -> None:
-    assert viewer.get("/p/news/judge?begin=1").status_code == 403
+    assert viewer.begin().status_code == 403
 
 
 def test_an_answer_given_by_other_means_is_not_asked_again(
@@ -524,7 +525,7 @@ def test_an_answer_given_by_other_means_is_not_asked_again(
         record_answer(connection, judge.account, 1, 0, Answer(answer="1"), now=clock())
 
     web_store.write(work)
-    assert progress(judge.get("/p/news/judge?begin=1")) == "2 of 4"
+    assert progress(judge.begin()) == "2 of 4"
 
 
 @pytest.mark.slow
@@ -537,7 +538,7 @@ def test_pairs_are_chosen_as_votes_arrive_when_a_task_is_begun(judge: Any, web_s
     )  # fmt: skip
     web_store.write(lambda c: add_member(c, made.project.id, judge.account, "judge", clock()))
     for _ in range(made.items // 3 + 2):
-        judge.get("/p/live/judge?begin=1")
+        judge.begin("live")
         while "<title>All" not in judge.page.text:
             say(judge, where="live", answer="left")
         assert heading(follow(judge, judge.send("/p/live/hand-in"))) == "Thank you"
@@ -568,7 +569,8 @@ def test_judges_who_wait_for_pairs_hold_up_nobody(
     web_store.write(lambda c: acquire_lock(c, where.id, now=clock(), until=clock() + 120))
     nobody.get("/login")
     sent = nobody.hidden() | {"handle": "nobody", "password": "x" * 12}
-    order: list[str] = []
+    judge.get("/p/live/judge")
+    button, order = judge.hidden(), list[str]()
 
     async def ask(what: str, work: Any) -> httpx.Response:
         answer: httpx.Response = await work
@@ -576,14 +578,14 @@ def test_judges_who_wait_for_pairs_hold_up_nobody(
         return answer
 
     async def all_at_once() -> list[httpx.Response]:
-        waiting = [ask("pair", judge.client.get("/p/live/judge?begin=1")) for _ in range(40)]
+        waiting = [ask("pair", judge.client.post("/p/live/judge", data=button)) for _ in range(40)]
         return await asyncio.gather(*waiting, ask("login", nobody.client.post("/login", data=sent)))
 
     *waited, login = judge.runner.run(all_at_once())
     assert (order[0], login.status_code) == ("login", 401)
     assert {answer.status_code for answer in waited} == {503}
     assert heading(waited[0]) == "New pairs are being chosen"
-    assert waited[0].headers["refresh"] == "5"
+    assert 'data-again-after="5"' in waited[0].text
 
 
 @pytest.mark.slow
@@ -593,14 +595,17 @@ def test_a_judge_who_waits_gets_pairs_when_the_turn_of_a_server_that_died_has_en
     where = active_project(web_store, judge.account)
     web_store.write(lambda c: acquire_lock(c, where.id, now=clock(), until=clock() + 120))
 
+    judge.get("/p/live/judge")
+    button = judge.hidden()
+
     async def wait() -> httpx.Response:
-        asked = asyncio.create_task(judge.client.get("/p/live/judge?begin=1"))
+        asked = asyncio.create_task(judge.client.post("/p/live/judge", data=button))
         while not asked.done():
             await asyncio.sleep(0.2)
             clock.now += 100
         return await asked
 
-    assert progress(judge.runner.run(wait())) == "1 of 3"
+    assert progress(follow(judge, judge.runner.run(wait()))) == "1 of 3"
 
 
 @pytest.mark.parametrize("scale", [PREFERENCE, Scale.graded("No", "Yes")])
@@ -612,7 +617,7 @@ def test_the_usual_guidelines_tell_nobody_of_traps(scale: Scale) -> None:
 def test_on_a_full_disk_the_time_limit_is_told_all_the_same(
     judge: Any, asked: Project, clock: Any, web_store: Store
 ) -> None:
-    judge.get("/p/news/judge?begin=1")
+    judge.begin()
     (task,) = rows(web_store, "SELECT id FROM task")[0]
     clock.now += 31 * 60
     make_read_only(web_store)

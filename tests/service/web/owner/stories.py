@@ -57,16 +57,15 @@ def send_new(owner: Any, sent: Files, **changed: str | None) -> Any:
     return owner.post("/projects/new", form | owner.hidden(), files=sent)
 
 
-def judge_all(judge: Any, project: str, choose: Callable[[str], str], queue: str = "") -> int:
+def judge_all(judge: Any, project: str, choose: Callable[[str], str], queue: str | None = None) -> int:
     """Answer every question of the tasks that there are, and hand them in; `choose` sees the page."""
     count = 0
-    address = f"/p/{project}/judge?begin=1{queue}"
-    page = judge.get(address, follow_redirects=True)
-    while page.status_code == 200 and "Nothing left" not in page.text:
+    page = judge.begin(project, queue)
+    while page.status_code == 200 and 'name="task"' in page.text:
         if 'name="assignment"' not in page.text:
             page = judge.send(f"/p/{project}/hand-in")
             assert page.status_code == 303, page.text
-            page = judge.get(address, follow_redirects=True)
+            page = judge.begin(project, queue)
             continue
         fields = judge.hidden() | {"kind": "answer", "answer": choose(page.text)}
         answer = judge.post(f"/p/{project}/answer", fields)

@@ -209,7 +209,7 @@ def test_gold_is_drawn_judged_and_read_by_evaluate(
     assert "Nobody judges gold yet" in page
     assert owner.post("/p/sea-bees/gold", form).status_code == 422
     greta = visit(account("Greta", judged, "gold"))
-    assert judge_all(greta, "sea-bees", lambda page: "1" if title_shown(page) in "ab" else "0", "&queue=gold") == 6
+    assert judge_all(greta, "sea-bees", lambda page: "1" if title_shown(page) in "ab" else "0", "gold") == 6
     page = owner.get("/p/sea-bees/gold")
     bronze = re.search(r'href="(/p/sea-bees/files/\d+)">bronze', page.text)
     assert bronze is not None

@@ -84,7 +84,7 @@ def test_why_judges_could_not_tell_is_counted_in_their_words(owner: Any, visit: 
     send_new(owner, whole())
     ann = invite_and_join(owner, visit(), "Ann")
     for _ in range(3):  # two of them may be traps, which are not counted
-        ann.get("/p/sea-bees/judge?begin=1", follow_redirects=True)
+        ann.begin("sea-bees")
         ann.send("/p/sea-bees/answer", kind="unsure", reason="It is <b>torn</b>")
     page = owner.get("/p/sea-bees")
     assert re.search("[123] It is <b>torn</b>", said(page))

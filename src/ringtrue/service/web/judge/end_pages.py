@@ -6,6 +6,7 @@ Nothing there tells which questions were traps, nor how many of them were passed
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
     from fastapi import Request, Response
 
-    from ringtrue.service.store.completion import Completion, Shortfall
+    from ringtrue.service.store.completion import Completion, Shortfall, TaskWork
     from ringtrue.service.store.records import Project
     from ringtrue.service.web.judge.screen import JudgeScreen
 
@@ -37,90 +38,159 @@ GO_BACK_OR_PARTIAL = "Go back and answer the rest, or hand in what there is for 
 NO_CODE = "There is no completion code for this: return your submission on the platform."
 REPORT_FINISHED = "Go back to the page that brought you here, and say there that you are finished."
 QUALITY_NOT_MET = "Your work did not meet the quality requirements of this project."
+STOP_MEANS = (
+    "What you answered is kept, and cannot be changed any more. The questions that are open go to other judges."
+)
+STOP_WITHOUT_CODE = "If you hand in now, there is no completion code for this task."
+STOP_WITH_PARTIAL = "If you hand in now, you get the code for part of the work, and not the completion code."
+STOP_WITH_ENOUGH = "These are enough answers for the completion code."
+STOP_KEEPS_CODE = "You keep the completion code that you have."
+HAS_CODE = ("You have the completion code", "Your work is done: each worker has one code, and this is yours.")
+HAS_PARTIAL_CODE = (
+    "You have the code for part of the work",
+    "Another task, done as a whole, brings the completion code in its place.",
+)
+HAS_DONE = ("Your work is done",)
+MORE_WITHOUT_CODE = "You may go on with further tasks. They bring no other code."
+LOOK_AGAIN_SECONDS = 5  # after which a page that waits for pairs asks again by itself
 
 
-def describe_shortfalls(missing: Iterable[Shortfall], questions: int) -> list[str]:
-    """What is missing for a completion code, in words; of traps and time no more than that it is.
+def describe_work(work: TaskWork) -> str:
+    """What was done of a task, as a sentence without its full stop.
 
     Examples:
-        >>> from ringtrue.service.store.completion import Shortfall
-        >>> describe_shortfalls([Shortfall("answered", 12, 20)], 20)
-        ['You answered 12 of 20 questions; the completion code needs 20.']
-        >>> describe_shortfalls([Shortfall("traps", 1, 4), Shortfall("time", 20, 60)], 20)
-        ['Your work did not meet the quality requirements of this project.']
+        >>> from ringtrue.service.store.completion import TaskWork
+        >>> describe_work(TaskWork(questions=20, answered=12, unsure=2, skipped=6))
+        'You answered 12 of 20 questions, chose “Can’t tell” for 2 and skipped 6'
+        >>> describe_work(TaskWork(questions=1, answered=1, unsure=0, skipped=0))
+        'You answered 1 of 1 question'
     """
-    of_all = f"of {format_count(questions, 'question')}"
-    sentences = {
-        "answered": "You answered {found:g} " + of_all + "; the completion code needs {needed:g}.",
-        "unsure": "You chose “Can’t tell” for {found:g} " + of_all + "; at most {needed:g} of them count as answered.",
-    }
-    described = [
-        sentences.get(shortfall.kind, QUALITY_NOT_MET).format(found=shortfall.found, needed=shortfall.needed)
-        for shortfall in missing
-    ]
-    return list(dict.fromkeys(described))
+    parts = [f"answered {work.answered} of {format_count(work.questions, 'question')}"]
+    parts += [f"chose “Can’t tell” for {work.unsure}"] if work.unsure else []
+    parts += [f"skipped {work.skipped}"] if work.skipped else []
+    return f"You {' and '.join(filter(None, (', '.join(parts[:-1]), parts[-1])))}"
+
+
+def describe_shortfalls(missing: Iterable[Shortfall], work: TaskWork) -> list[str]:
+    """What was done, and what is missing for a completion code, in words; of traps and time no more than that it is.
+
+    Examples:
+        >>> from ringtrue.service.store.completion import Shortfall, TaskWork
+        >>> done = TaskWork(questions=20, answered=12, unsure=0, skipped=0)
+        >>> describe_shortfalls([Shortfall("answered", 12, 20)], done)
+        ['You answered 12 of 20 questions; the completion code needs 20.']
+        >>> done = TaskWork(questions=20, answered=20, unsure=0, skipped=0)
+        >>> describe_shortfalls([Shortfall("traps", 1, 4), Shortfall("time", 20, 60)], done)
+        ['You answered 20 of 20 questions.', 'Your work did not meet the quality requirements of this project.']
+    """
+    shortfalls = {shortfall.kind: shortfall for shortfall in missing}
+    counted = ", “Can’t tell” included" if work.unsure else ""
+    needed = (
+        f"; the completion code needs {shortfalls['answered'].needed:g}{counted}" if "answered" in shortfalls else ""
+    )
+    sentences = [f"{describe_work(work)}{needed}."]
+    if "unsure" in shortfalls:
+        most = shortfalls["unsure"].needed
+        sentences.append(
+            f"For the completion code, at most {most:g} “Can’t tell” {'counts' if most == 1 else 'count'} as answered."
+        )
+    if shortfalls.keys() & {"traps", "time"}:
+        sentences.append(QUALITY_NOT_MET)
+    return sentences
 
 
 def all_answered_page(
-    request: Request, screen: JudgeScreen, completion: Completion | None, message: str | None, *, skipped: int
+    request: Request, screen: JudgeScreen, work: TaskWork, completion: Completion | None, message: str | None
 ) -> Response:
     """No question of a task is open: it can be handed in, or what was skipped be answered after all."""
-    sentences = [HAND_IN]
-    if completion is not None and (missing := find_mendable_shortfalls(completion.missing)):
+    missing = () if completion is None else find_mendable_shortfalls(completion.missing)
+    what_next = HAND_IN
+    if completion is not None and missing:
         what_next = GO_BACK_OR_PARTIAL if completion.offers_partial else GO_BACK_OR_RETURN
-        sentences = [*describe_shortfalls(missing, completion.questions), what_next]
+    is_all_answered = work.answered == work.questions
+    heading = f"All {work.questions} answered" if is_all_answered and work.questions > 1 else None
     return render(
         request,
-        "task_done.html",
+        "all_answered.html",
         project=screen.context.project,
         state=screen.state,
         message=message,
-        skipped=skipped,
-        sentences=sentences,
-        reopen=skipped > 0 or sentences != [HAND_IN],
+        heading=heading or f"{work.answered} of {work.questions} answered",
+        sentences=[*([] if is_all_answered else describe_shortfalls(missing, work)), what_next],
+        reopen=work.skipped > 0 or bool(missing),
     )
 
 
-def thanks_page(request: Request, screen: JudgeScreen, completion: Completion | None) -> Response:
-    """A task was handed in."""
-    reward = _describe_completion(completion)
+def stop_page(request: Request, screen: JudgeScreen, work: TaskWork, completion: Completion | None) -> Response:
+    """Some questions of a task are open: what it means to hand it in as it is."""
+    sentences = [f"{describe_work(work)}."]
+    if completion is not None:
+        missing = find_mendable_shortfalls(completion.missing)
+        sentences = describe_shortfalls(missing, work)
+        if completion.kind == "full":
+            sentences.append(STOP_KEEPS_CODE)
+        elif missing:
+            gets_partial = completion.offers_partial or completion.kind == "partial"
+            sentences.append(STOP_WITH_PARTIAL if gets_partial else STOP_WITHOUT_CODE)
+        else:
+            sentences.append(STOP_WITH_ENOUGH)
     return render(
+        request, "stop.html", project=screen.context.project, state=screen.state, sentences=[*sentences, STOP_MEANS]
+    )
+
+
+def thanks_page(request: Request, screen: JudgeScreen, work: TaskWork, completion: Completion | None) -> Response:
+    """A task was handed in, whole or early."""
+    return _end_page(
         request,
-        "task_done.html",
-        project=screen.context.project,
-        state=screen.state,
-        message=None,
-        more=None if reward["code"] and not reward["partial"] else _new_task_path(screen),
-        questions=format_count(screen.state.size, "question"),
-        **reward,
+        screen.context.project,
+        completion,
+        "Thank you" if work.has_answers else "Handed in",
+        "Your task is handed in.",
+        work=work,
+        more=screen.state.queue,
+        more_name="Go on with another task",
     )
 
 
 def time_over_page(
-    request: Request, screen: JudgeScreen, completion: Completion | None, message: str | None
+    request: Request, screen: JudgeScreen, work: TaskWork, completion: Completion | None, message: str | None
 ) -> Response:
     """The time of a task has ended: what was answered stays, and the rest goes to others."""
-    return _no_task_page(
+    sentences = ["What you answered in time is kept."] if work.has_answers else []
+    if work.answered + work.unsure + work.skipped < work.questions:
+        sentences.append("The questions that were left go to other judges.")
+    return _end_page(
         request,
         screen.context.project,
         completion,
         "The time of this task is over",
-        "The answers that you gave in time are kept, and count. The questions that were left go to other judges.",
+        *sentences,
+        work=work,
         status=410,
         message=message,
-        more=_new_task_path(screen),
+        more=screen.state.queue,
     )
+
+
+def code_page(request: Request, project: Project, completion: Completion, *, is_anything_left: bool) -> Response:
+    """A worker who has a code comes back: the code is shown, and no task is begun."""
+    heading, *sentences = (
+        HAS_PARTIAL_CODE if completion.kind == "partial" else HAS_CODE if completion.code else HAS_DONE
+    )
+    more = "main" if is_anything_left else None
+    return _end_page(request, project, replace(completion, missing=()), heading, *sentences, more=more)
 
 
 def nothing_left_page(request: Request, project: Project, completion: Completion | None) -> Response:
     """No task could be made for this judge."""
     sentences = NOTHING_LEFT if completion is None else NOTHING_LEFT_FOR_CROWD
-    return _no_task_page(request, project, completion, "Nothing left to judge", *sentences)
+    return _end_page(request, project, completion, "Nothing left to judge", *sentences)
 
 
 def closed_page(request: Request, project: Project, completion: Completion | None, reason: str) -> Response:
     """The owner has closed the project."""
-    return _no_task_page(
+    return _end_page(
         request, project, completion, "This project is closed", f"{reason}. Thank you for your help.", status=410
     )
 
@@ -129,60 +199,68 @@ def waiting_page(request: Request, project: Project) -> Response:
     """Pairs are being chosen: the browser looks again by itself."""
     return render(
         request,
-        "nothing_left.html",
+        "end.html",
         status=503,
-        headers={"Retry-After": "2", "Refresh": "5"},
+        headers={"Retry-After": "2"},
         project=project,
         heading="New pairs are being chosen",
-        sentences=("This takes a moment. The page then goes on by itself.",),
+        sentences=["This takes a moment."],
         message=None,
-        more=f"{request.url.path}?{request.url.query}",
+        more="main",
         more_name="Look again",
+        again_after=LOOK_AGAIN_SECONDS,
         home=False,
-        **_describe_completion(None),
+        **_describe_code(None),
     )
 
 
-def _no_task_page(
+def _end_page(
     request: Request,
     project: Project,
     completion: Completion | None,
     heading: str,
     *sentences: str,
+    work: TaskWork | None = None,
     status: int = 200,
     message: str | None = None,
     more: str | None = None,
+    more_name: str = "Begin another task",
 ) -> Response:
-    reward = _describe_completion(completion)
+    """`more` is the queue of another task that is offered, where a worker may have one."""
+    more = more if completion is None or completion.may_go_on else None
+    has_all = completion is not None and completion.kind == "full" and more is not None
     return render(
         request,
-        "nothing_left.html",
+        "end.html",
         status=status,
         project=project,
         heading=heading,
-        sentences=sentences,
+        sentences=[*sentences, *_describe_end(completion, work), *([MORE_WITHOUT_CODE] if has_all else [])],
         message=message,
-        more=None if reward["code"] and not reward["partial"] else more,
-        more_name="Begin another task",
+        more=more,
+        more_name=more_name,
+        again_after=None,
         home=completion is None,
-        **reward,
+        **_describe_code(completion),
     )
 
 
-def _describe_completion(completion: Completion | None) -> dict[str, Any]:
-    """What the templates say about a completion code."""
+def _describe_end(completion: Completion | None, work: TaskWork | None) -> list[str]:
+    """What was done of a task, and what a crowd worker without a code is told."""
     if completion is None:
-        return {"code": None, "partial": False, "prolific": None, "missing": []}
-    missing = describe_shortfalls(completion.missing, completion.questions)
+        return [] if work is None else [f"{describe_work(work)}."]
+    work = work or completion.work
+    sentences = [] if work is None else describe_shortfalls(completion.missing, work)
     if completion.kind is None:
-        missing = [*missing, NO_CODE] if completion.has_worked else [NOTHING_ANSWERED]
+        sentences.append(NO_CODE if work is not None and work.has_answers else NOTHING_ANSWERED)
     elif completion.code is None:
-        missing = [REPORT_FINISHED]
-    url = None
-    if completion.code is not None and completion.from_prolific:
-        url = f"{PROLIFIC_RETURN_URL}{quote(completion.code, safe='')}"
-    return {"code": completion.code, "partial": completion.kind == "partial", "prolific": url, "missing": missing}
+        sentences.append(REPORT_FINISHED)
+    return sentences
 
 
-def _new_task_path(screen: JudgeScreen) -> str:
-    return f"/p/{screen.context.project.name}/judge?queue={screen.state.queue}"
+def _describe_code(completion: Completion | None) -> dict[str, Any]:
+    """What the templates say about a completion code."""
+    if completion is None or completion.code is None:
+        return {"code": None, "partial": False, "prolific": None}
+    url = f"{PROLIFIC_RETURN_URL}{quote(completion.code, safe='')}" if completion.from_prolific else None
+    return {"code": completion.code, "partial": completion.kind == "partial", "prolific": url}

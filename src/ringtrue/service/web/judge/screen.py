@@ -14,7 +14,9 @@ import numpy as np
 from markupsafe import Markup
 
 from ringtrue.errors import NotFoundError, UnavailableError
+from ringtrue.service.store.completion import load_code_offer
 from ringtrue.service.store.tasks import get_task_state, load_next_question
+from ringtrue.service.web.judge.code_terms import describe_code_terms
 from ringtrue.service.web.responses import TEMPLATES
 from ringtrue.service.web.safe_html import DocumentView, compile_query_patterns, make_document_view, render_guidelines
 
@@ -62,13 +64,17 @@ class PairsPendingError(UnavailableError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgeScreen:
-    """A task, and the question of it that is to be shown; None when all are answered."""
+    """A task, and the question of it that is to be shown; None when all are answered.
+
+    `code_terms` is what earns a crowd worker the completion code.
+    """
 
     context: RequestContext
     state: TaskState
     question: ShownQuestion | None = None
     first: DocumentView | None = None
     right: DocumentView | None = None
+    code_terms: tuple[str, ...] = ()
 
 
 @lru_cache(maxsize=256)
@@ -97,7 +103,9 @@ def make_buttons(scale: Scale) -> tuple[Button, ...]:
 
 
 @lru_cache(maxsize=256)
-def render_answer_panel(scale: Scale, guidelines: str, *, shortcuts: bool, first: bool) -> Markup:
+def render_answer_panel(
+    scale: Scale, guidelines: str, *, shortcuts: bool, first: bool, code_terms: tuple[str, ...] = ()
+) -> Markup:
     """The lower part of the judge's screen; `first` when there is nothing to undo yet. It takes half a page's time."""
     html = TEMPLATES.get_template("answers.html").render(
         buttons=make_buttons(scale),
@@ -105,6 +113,7 @@ def render_answer_panel(scale: Scale, guidelines: str, *, shortcuts: bool, first
         shortcuts=shortcuts,
         first=first,
         guidelines=render_guidelines(guidelines, top=3) if guidelines.strip() else None,
+        code_terms=code_terms,
     )
     return Markup(html)
 
@@ -201,7 +210,12 @@ def load_judge_screen(connection: Connection, context: RequestContext, task: int
     patterns = compile_query_patterns(question.query_text or question.query) if settings.highlight else ()
     right = None if question.right is None else make_document_view(question.right, patterns, html=settings.html)
     first = make_document_view(question.left, patterns, html=settings.html)
-    return JudgeScreen(context=context, state=state, question=question, first=first, right=right)
+    code_terms: tuple[str, ...] = ()
+    if context.person.kind == "crowd":
+        code_terms = tuple(
+            describe_code_terms(settings, load_code_offer(connection, context.project.id, context.person.id))
+        )
+    return JudgeScreen(context=context, state=state, question=question, first=first, right=right, code_terms=code_terms)
 
 
 def is_past_deadline(screen: JudgeScreen) -> bool:
@@ -227,6 +241,10 @@ def screen_variables(judge_screen: JudgeScreen) -> dict[str, Any]:
         "time_left": "" if seconds_left is None else format_time_left(seconds_left),
         "since": sign_shown_time(context.server, question.assignment, context.now),
         "answers": render_answer_panel(
-            project.scale, project.guidelines, shortcuts=project.settings.shortcuts, first=state.open == state.size
+            project.scale,
+            project.guidelines,
+            shortcuts=project.settings.shortcuts,
+            first=state.open == state.size,
+            code_terms=judge_screen.code_terms,
         ),
     }

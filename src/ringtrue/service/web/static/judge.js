@@ -135,6 +135,10 @@
     }
   };
 
+  // A page on which a judge waits asks again by itself.
+  const later = document.querySelector("form[data-again-after]");
+  if (later) pause(1000 * Number(later.dataset.againAfter)).then(() => { if (!busy) later.requestSubmit(); });
+
   const waiting = () => {
     try { return mine ? Object.keys(localStorage).filter((name) => name.startsWith(mine)) : []; } catch { return []; }
   };
