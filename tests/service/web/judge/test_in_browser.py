@@ -432,7 +432,7 @@ def test_a_document_of_five_megabytes_is_whole_and_answered(place: Place) -> Non
     assert page.evaluate("document.getElementById('first').textContent.length") > 4_800_000
     shows(page, "1 of 1")
     page.keyboard.press("1")
-    comes_to(page, "All answered")
+    comes_to(page, "1 of 1 answered")
 
 
 def is_fine(page: Page, what: str, looks: list[Look] = LOOKS) -> None:

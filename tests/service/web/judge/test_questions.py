@@ -539,7 +539,7 @@ def test_pairs_are_chosen_as_votes_arrive_when_a_task_is_begun(judge: Any, web_s
     web_store.write(lambda c: add_member(c, made.project.id, judge.account, "judge", clock()))
     for _ in range(made.items // 3 + 2):
         judge.begin("live")
-        while "<title>All" not in judge.page.text:
+        while 'name="assignment"' in judge.page.text:
             say(judge, where="live", answer="left")
         assert heading(follow(judge, judge.send("/p/live/hand-in"))) == "Thank you"
     ((asked_for,),) = rows(web_store, "SELECT SUM(wanted) FROM item")

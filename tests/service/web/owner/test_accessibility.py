@@ -18,6 +18,8 @@ from ringtrue.service.collect.project_setup import make_project
 from ringtrue.service.collect.uploads import UploadedFile
 from ringtrue.service.store import Scale, Settings, Store
 from ringtrue.service.store.answers import submit_task
+from ringtrue.service.store.completion import settle_completion
+from ringtrue.service.store.invitations import accept_invitation, invite
 from ringtrue.service.store.records import Project
 from ringtrue.service.store.sessions import log_in
 from ringtrue.service.web.health_record import Health
@@ -124,6 +126,32 @@ def test_no_page_has_a_violation_or_is_too_wide(
     page.click("text=Make the project")
     expect(page.locator("#ask-problem")).to_be_visible()
     checked(page, "wrong file")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_long_ids_make_no_table_of_people_scroll_sideways(
+    windows: Browser, served: str, app: FastAPI, owner: int, made: Project, web_store: Store,
+    account: Callable[..., int], width: int,
+) -> None:  # fmt: skip
+    account("Wolfeschlegelsteinhausenbergerdorff-of-the-very-long-name", made, "judge")
+    terms: dict[str, Any] = {"code": "C" * 60, "partial_code": "H" * 60, "uses": None, "own_codes": True}
+
+    def come(connection: Any) -> int:
+        secret = invite(connection, role="judge", kind="crowd", project=made.id, now=NOW, **terms)
+        return accept_invitation(connection, secret, now=NOW, worker="prolific:" + "5f0c" * 20)
+
+    answer_all(web_store, made, web_store.write(come), "ab")
+    web_store.write(lambda c: settle_completion(c, made.id, 3, now=NOW))
+    page = logged_in(windows, served, app, owner, viewport={"width": width, "height": 800})
+    for path in ("/p/sea-bees/people", "/server/people"):
+        page.goto(served + path)
+        expect(page.locator("table", has_text="wolfeschlegel")).to_be_visible()
+        wide = page.evaluate(
+            "[document.documentElement, ...document.querySelectorAll('.table')].map(e => e.scrollWidth - e.clientWidth)"
+        )
+        assert max(wide) <= 0, f"{path}: {wide}"
+    page.goto(f"{served}/p/sea-bees/people")
+    assert "C" * 60 in page.inner_text("table")
 
 
 def test_the_warning_of_a_full_disk_and_an_error_page_have_no_violation(
