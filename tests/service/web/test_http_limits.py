@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import random
 import re
@@ -11,12 +12,17 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 
 import pytest
 import uvicorn
 from fastapi import FastAPI
 from sqlalchemy import insert
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
+from uvicorn.server import ServerState
 
 from ringtrue.service.store import Store, schema
 from ringtrue.service.store.accounts import create_account
@@ -248,6 +254,62 @@ def test_who_reads_slowly_and_steadily_gets_all(large_backup: tuple[FastAPI, int
     assert time.monotonic() - started > 2 * LOW.write_seconds
     assert len(received) > BACKUP_BYTES
     assert received.endswith(b"0\r\n\r\n")
+
+
+def test_a_slow_reader_is_judged_by_what_it_takes_and_not_by_what_the_system_buffers(
+    large_backup: tuple[FastAPI, int, bytes],
+) -> None:
+    _, port, request = large_backup
+    received, speed = 0, 2.5 * LOW.write_bytes / LOW.write_seconds
+    with closing(socket.socket()) as line:
+        line.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 100_000)
+        line.settimeout(10)
+        line.connect(("127.0.0.1", port))
+        line.sendall(request)
+        started = time.monotonic()
+        while (passed := time.monotonic() - started) < 6 * LOW.write_seconds:
+            received += len(line.recv(max(1, int(speed * passed) - received)))
+            time.sleep(0.02)
+        rest = read_to_end(line)
+    assert received < BACKUP_BYTES / 4
+    assert rest.endswith(b"0\r\n\r\n")
+
+
+@pytest.mark.parametrize("header", ["Connection: keep-alive", "Connection: close"])
+def test_a_rest_that_nobody_takes_keeps_no_connection_open(header: str) -> None:
+    """Also one that is too small for the transport to say that its client does not read."""
+
+    async def application(scope: Scope, receive: Receive, send: Send) -> None:
+        await Response(bytes(int(scope["query_string"])))(scope, receive, send)
+
+    config = uvicorn.Config(application, log_config=None, timeout_keep_alive=1)
+    config.load()
+    state = ServerState()
+
+    async def leave_rest(port: int, size: int) -> int:
+        """Ask for so much and read nothing; how much of it the system does not take."""
+        with closing(connect(port)) as line:
+            line.sendall(f"GET /?{size} HTTP/1.1\r\nHost: 127.0.0.1\r\n{header}\r\n\r\n".encode())
+            while not state.total_requests:
+                await asyncio.sleep(0.01)
+            (protocol,) = state.connections
+            rest = protocol.transport.get_write_buffer_size()
+            async with asyncio.timeout(10):
+                while state.connections:
+                    await asyncio.sleep(0.01)
+        state.total_requests = 0
+        return rest
+
+    async def leave_two_rests() -> list[int]:
+        loop = asyncio.get_running_loop()
+        factory = partial(LowProtocol, config=config, server_state=state, app_state={})
+        async with await loop.create_server(factory, "127.0.0.1", 0) as server:
+            port = server.sockets[0].getsockname()[1]
+            rest = await leave_rest(port, BACKUP_BYTES)
+            return [rest, await leave_rest(port, BACKUP_BYTES - rest + HIGH_WATER_LIMIT // 2)]
+
+    large, small = asyncio.run(leave_two_rests())
+    assert large > HIGH_WATER_LIMIT > small > 0
 
 
 def test_what_waits_for_a_thread_is_not_begun_when_its_client_has_left(

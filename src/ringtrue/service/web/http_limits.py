@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import asyncio
 import json
+import struct
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
@@ -17,6 +19,12 @@ from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
 from ringtrue.service.web.client_presence import SCOPE_KEY, ClientPresence
 from ringtrue.service.web.request_logs import draw_request_id, log_broken_off, log_refusal
+
+try:
+    import termios
+    from fcntl import ioctl
+except ImportError:  # Windows
+    ioctl = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     from asyncio.events import TimerHandle
@@ -38,8 +46,8 @@ class HttpLimits:
     connections: int = 800  # below the 1,024 files that a process may usually have open
     linger_seconds: float = 2.0  # for the other side to read why it was refused
     linger_bytes: int = 1_000_000
-    # Of waiting for a slow reader, in each of which `write_bytes` have to go out. The system takes and hands over up to
-    # some megabytes at a time: with less time, somebody who reads at a modem's speed would seem to stand still.
+    # Of waiting for a slow reader, in each of which `write_bytes` have to arrive. Systems hand over much at a time:
+    # with less time, somebody who reads at a modem's speed would seem to stand still.
     write_seconds: float = 120.0
     write_bytes: int = 500_000
 
@@ -61,8 +69,8 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         self._presence = ClientPresence()
         self._write_timer: TimerHandle | None = None  # while the client is waited for
         self._wait_began = 0.0  # by the loop's clock; this and the next three of waiting for a client that reads
-        self._buffered_bytes = 0  # when it began
-        self._waited_seconds, self._drained_bytes = 0.0, 0  # since it was last found to read fast enough
+        self._untaken_bytes = 0  # when it began
+        self._waited_seconds, self._taken_bytes = 0.0, 0  # since it was last found to read fast enough
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
         """Begin to wait for the first request, or refuse one connection too many."""
@@ -141,9 +149,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
     def pause_writing(self) -> None:
         """The client does not read as fast as it is answered: watch how slowly."""
         super().pause_writing()
-        self._wait_began, self._buffered_bytes = self.loop.time(), self.transport.get_write_buffer_size()
-        remaining = max(self.limits.write_seconds - self._waited_seconds, 0.0)
-        self._write_timer = self.loop.call_later(remaining, self._check_reader)
+        self._watch_reader()
 
     def resume_writing(self) -> None:
         """The client has taken all."""
@@ -151,24 +157,47 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         self._count_waiting()
         super().resume_writing()
 
+    def on_response_complete(self) -> None:
+        """An answer is complete, though its client may not have taken all of it."""
+        super().on_response_complete()
+        if self.transport.is_closing():
+            self._watch_reader()
+
+    def timeout_keep_alive_handler(self) -> None:
+        """No request came after the last answer."""
+        if not self.transport.is_closing():
+            self._close()
+
+    def _close(self) -> None:
+        """Close the connection once its client has taken what was written, for which it is not waited for ever."""
+        self.transport.close()
+        self._watch_reader()
+
+    def _watch_reader(self) -> None:
+        if self._write_timer is not None or self not in self.connections:  # watched already, or lost
+            return
+        self._wait_began, self._untaken_bytes = self.loop.time(), _count_untaken_bytes(self.transport)
+        remaining = max(self.limits.write_seconds - self._waited_seconds, 0.0)
+        self._write_timer = self.loop.call_later(remaining, self._check_reader)
+
     def _check_reader(self) -> None:
         """Break an answer off whose client reads too slowly; a program sees that it is not complete."""
         self._write_timer = None
         self._count_waiting()
-        if self._drained_bytes < self.limits.write_bytes:
+        if self._taken_bytes < self.limits.write_bytes:
             log_broken_off(
                 f"less than {self.limits.write_bytes:,} bytes of an answer were read in {self.limits.write_seconds:g} s"
             )
             self.transport.abort()
             return
-        self._waited_seconds, self._drained_bytes = 0.0, 0
+        self._waited_seconds, self._taken_bytes = 0.0, 0
         self._write_timer = self.loop.call_later(self.limits.write_seconds, self._check_reader)
 
     def _count_waiting(self) -> None:
-        now, buffered_bytes = self.loop.time(), self.transport.get_write_buffer_size()
+        now, untaken_bytes = self.loop.time(), _count_untaken_bytes(self.transport)
         self._waited_seconds += now - self._wait_began
-        self._drained_bytes += self._buffered_bytes - buffered_bytes
-        self._wait_began, self._buffered_bytes = now, buffered_bytes
+        self._taken_bytes += self._untaken_bytes - untaken_bytes
+        self._wait_began, self._untaken_bytes = now, untaken_bytes
 
     def _stop_write_timer(self) -> None:
         if self._write_timer is not None:
@@ -201,7 +230,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
     def _on_slow_head(self) -> None:
         self._timer = None
         if self._stage_bytes is None:  # nothing came: browsers open connections that they may need
-            self.transport.close()
+            self._close()
         else:
             self._refuse(408, f"The headers took longer than {self.limits.head_seconds:g} s.")
 
@@ -215,7 +244,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
             self._was_excused = is_excused
             self._timer = self.loop.call_later(self.limits.body_seconds, self._check_body)
         elif is_answered:  # and what still comes is read by nobody
-            self.transport.close()
+            self._close()
         else:
             self._refuse(
                 408,
@@ -232,14 +261,14 @@ class LimitedHttpProtocol(HttpToolsProtocol):
             cycle.message_event.set()
             self._presence.leave()
             if is_started:
-                self.transport.close()
+                self._close()
                 return
         if self.transport.is_closing():
             return
         self.transport.write(self._make_refusal(status, message))
         self._discarded = 0
         self.flow.resume_reading()
-        self._timer = self.loop.call_later(self.limits.linger_seconds, self.transport.close)
+        self._timer = self.loop.call_later(self.limits.linger_seconds, self._close)
         if self.transport.can_write_eof():
             self.transport.write_eof()
 
@@ -256,3 +285,17 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         if status == 503:
             head += "retry-after: 2\r\n"
         return STATUS_LINE[status] + f"{head}\r\n{body}".encode()
+
+
+def _count_untaken_bytes(transport: asyncio.Transport) -> int:
+    """How much was written that the client's system has not taken: here and, where it can be asked, in our system.
+
+    Our system takes another megabyte or so only when as much has left it, so that what is here alone would say that a
+    slow reader stands still.
+    """
+    queued_bytes = 0
+    if ioctl is not None:
+        with suppress(OSError, ValueError):  # a system that does not tell, or a connection that is lost
+            answer = ioctl(transport.get_extra_info("socket").fileno(), termios.TIOCOUTQ, bytes(4))
+            (queued_bytes,) = struct.unpack("i", answer)
+    return transport.get_write_buffer_size() + queued_bytes
