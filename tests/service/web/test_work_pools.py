@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import threading
 import time
+import weakref
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 
 import pytest
 from fastapi import FastAPI
@@ -194,6 +197,25 @@ def test_work_is_called_off_when_all_who_wait_for_it_have_left_and_not_before() 
     assert done == ["both"]
     assert [type(outcome) for outcome in outcomes] == [type(None), type(None), ClientDisconnect]
     assert (pool.in_hand, pool._clients) == (0, {})
+
+
+def test_what_was_called_off_is_let_go_though_all_threads_are_busy() -> None:
+    pool = WorkPool("test", threads=1, waiting=1)
+
+    class Files:
+        """What somebody sent, as large as may be."""
+
+    with held(pool, 1):
+        files = Files()
+        is_kept = weakref.ref(files)
+        future = pool.submit(partial(id, files))
+        del files
+        assert is_kept() is not None
+        future.cancel()
+        gc.collect()
+        assert is_kept() is None
+    assert pool.submit(lambda: 1).result(10) == 1
+    pool.shutdown()
 
 
 def test_a_request_whose_client_left_counts_as_that_and_is_no_fault(here: World) -> None:

@@ -1,4 +1,4 @@
-"""Whether the client of a request is still there, so that nothing is begun for one that has left.
+"""Whether the client of a request is still there, so that nothing is looked up for one that has left.
 
 The protocol makes one for each connection and says when it is lost. Nobody asks the ASGI server for that, which would
 take the body from whoever reads it later. Without such a protocol, as in tests, every client stays.

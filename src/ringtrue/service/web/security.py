@@ -12,7 +12,7 @@ from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect, Request
 
 from ringtrue.service.web.client_presence import CLIENT, SCOPE_KEY
-from ringtrue.service.web.origins import require_own_origin
+from ringtrue.service.web.origins import SAFE_METHODS, require_own_origin
 
 if TYPE_CHECKING:
     from starlette.datastructures import FormData
@@ -71,7 +71,8 @@ class SecurityMiddleware:
         if scope["type"] != "http":
             await self.app(scope, receive, send)
             return
-        CLIENT.set(scope.get(SCOPE_KEY))
+        is_look_up = scope["method"] in SAFE_METHODS  # what was sent whole is done, though its sender leaves
+        CLIENT.set(scope.get(SCOPE_KEY) if is_look_up else None)
         scope[BODY_LIMIT_KEY] = FORM_LIMIT
         server: ServerContext = scope["app"].state.server
         received_bytes, response_started = 0, False

@@ -83,9 +83,12 @@ class WorkPool:
             self.in_hand += 1
             if account is not None:
                 self._by_account[account] += 1
-            future = self._executor.submit(work)
+            waiting_work = [work]
+            future = self._executor.submit(lambda: waiting_work.pop()())
             if share is not None:
                 self._shared[share] = future
+        # The threads let go of what was called off only when they come to it, and it may hold files.
+        future.add_done_callback(lambda _: waiting_work.clear())
         future.add_done_callback(lambda _: self._release(account, share))
         return future
 

@@ -8,6 +8,7 @@ import httpx
 import pytest
 from argon2 import PasswordHasher
 from fastapi import FastAPI
+from starlette.types import Receive, Scope, Send
 
 from ringtrue.errors import UsageError
 from ringtrue.service.store import Store
@@ -24,6 +25,7 @@ from ringtrue.service.web.auth.login import (
     require_strong_password,
 )
 from ringtrue.service.web.auth.read_only_login import EndedSessions
+from ringtrue.service.web.client_presence import SCOPE_KEY, ClientPresence
 from ringtrue.service.web.database_probe import check_health
 from service.full_disks import make_read_only
 from service.small_projects import rows
@@ -189,6 +191,19 @@ def test_logging_out_ends_the_visit_for_whoever_kept_the_cookie(judge, visit) ->
     assert (out.status_code, out.headers["location"]) == (303, "/login")
     assert 'ringtrue=""' in out.headers["set-cookie"]
     assert thief.get("/").headers["location"] == "/login"
+
+
+def test_logging_out_is_done_for_a_browser_that_leaves_at_once(judge, app: FastAPI, web_store: Store) -> None:
+    client = ClientPresence()
+    client.leave()
+
+    async def app_without_client(scope: Scope, receive: Receive, send: Send) -> None:
+        await app({**scope, SCOPE_KEY: client}, receive, send)
+
+    judge.get("/")
+    judge.client._transport = httpx.ASGITransport(app_without_client)
+    assert judge.send("/logout").status_code == 303
+    assert rows(web_store, "SELECT COUNT(*) FROM login") == [(0,)]
 
 
 def test_logging_out_on_a_full_disk_ends_the_session_at_once_and_is_written_later(
