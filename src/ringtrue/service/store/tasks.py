@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 assignments, items, judgments = schema.assignment, schema.item, schema.judgment
 projects, queries, tasks = schema.project, schema.query, schema.task
 doc, other = schema.doc, schema.other
-UNDECIDED = ("open", "unsure", "skipped")  # the states of questions whose items are kept only until the task is closed
+KEPT_STATES = ("open", "unsure", "skipped")  # of questions whose items are kept only until the task is closed
 # One judge less has an item; `wanted` falls to what is asked, or to as many as still have it.
 LOWER_GIVEN = "UPDATE item SET given = given - 1, wanted = CASE WHEN given - 1 > asked THEN given - 1 ELSE asked END"
 RELEASE_ITEMS = text(f"""
@@ -238,7 +238,7 @@ def close_task(
     if failed and settings.failed_traps == "set_aside":
         outcome = "set_aside"
     if task_row.outcome is None:
-        _release_items(connection, task, *UNDECIDED)
+        _release_items(connection, task, *KEPT_STATES)
         _end_assignments(connection, task, "open", new_state="set_aside" if outcome == "set_aside" else "expired")
     if outcome == "set_aside":
         _release_items(connection, task, "done")
