@@ -7,6 +7,7 @@ import shutil
 import subprocess
 import tempfile
 import time
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from ringtrue.errors import ReadOnlyError
 from ringtrue.service.store import Store
 from ringtrue.service.store.migration import STEPS
 from ringtrue.service.web import disk_space
-from ringtrue.service.web.database_probe import check_health
+from ringtrue.service.web.database_probe import PROBE_BYTES, check_health
 from ringtrue.service.web.disk_space import DiskSpace
 from service.full_disks import make_read_only
 from service.small_projects import rows
@@ -93,6 +94,12 @@ def test_looking_leaves_one_row_however_often_it_is_done(nobody: Any, web_store:
     for _ in range(3):
         look(nobody, app)
     assert rows(web_store, "SELECT COUNT(*) FROM setting WHERE name = 'last written'") == [(1,)]
+
+
+def test_what_a_look_writes_takes_room_also_in_a_database_that_compresses(nobody: Any, web_store: Store) -> None:
+    nobody.get("/healthz")
+    ((written,),) = rows(web_store, "SELECT value FROM setting WHERE name = 'last written'")
+    assert len(zlib.compress(written.encode())) > 0.7 * PROBE_BYTES
 
 
 @pytest.mark.slow

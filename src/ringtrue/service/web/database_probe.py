@@ -7,6 +7,7 @@ down as soon as it works again.
 from __future__ import annotations
 
 import asyncio
+import secrets
 import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
@@ -79,7 +80,8 @@ def _assess_delay(record: HealthRecord) -> tuple[DatabaseState, str]:
 
 
 def _write_probe(now: float) -> Callable[[Connection], object]:
-    value = str(now).ljust(PROBE_BYTES)
+    filling = secrets.token_urlsafe(PROBE_BYTES)[:PROBE_BYTES]  # PostgreSQL would make 400 bytes of so many spaces
+    value = f"{now} {filling}"
 
     def work(connection: Connection) -> None:
         insert = dialect_insert(connection, schema.setting).values(name=PROBE, value=value)
