@@ -55,6 +55,11 @@ class Task:
     leased: float
     deadline: float
     outcome: str | None = None
+    closed: float | None = None
+
+    def close(self, outcome: str, now: float) -> None:
+        """End it, or say anew how a task ended that was closed before."""
+        self.outcome, self.closed = outcome, now if self.closed is None else self.closed
 
 
 class Judging(RuleBasedStateMachine):
@@ -104,17 +109,20 @@ class Judging(RuleBasedStateMachine):
         ended = [at for at, one in self.tasks.items() if one.outcome is None and one.leased < self.now]
         for at in ended:
             # All answered and the lease over: it was forgotten to be handed in, and is.
-            self.tasks[at].outcome = "expired" if any(one.state == "open" for one in self.of(at)) else "handed_in"
+            self.tasks[at].close(
+                "expired" if any(one.state == "open" for one in self.of(at)) else "handed_in", self.now
+            )
             for one in self.of(at):
                 one.state = "expired" if one.state == "open" else one.state
         return len(ended)
 
     def told_outcome(self, task: int) -> str | None:
         """What the judge may know: not that a task was set aside."""
-        if self.tasks[task].outcome != "set_aside":
-            return self.tasks[task].outcome
+        known = self.tasks[task]
+        if known.outcome != "set_aside":
+            return known.outcome
         is_unanswered = any(not one.said or one.said[-1][0] == "undo" for one in self.of(task))
-        return "expired" if is_unanswered else "handed_in"
+        return "expired" if is_unanswered and known.closed is not None and known.closed > known.leased else "handed_in"
 
     def say(self, one: Given, kind: str, answer: str | None) -> None:
         one.said.append((kind, answer))
@@ -253,7 +261,7 @@ class Judging(RuleBasedStateMachine):
             assert known.outcome is None
             assert any(one.state == "open" for one in self.of(task))
         else:
-            known.outcome = known.outcome or "handed_in"
+            known.close(known.outcome or "handed_in", self.now)
             assert state.outcome == self.told_outcome(task)
 
     @precondition(lambda self: self.tasks)
@@ -261,7 +269,7 @@ class Judging(RuleBasedStateMachine):
     def put_aside(self, at: int) -> None:
         task = sorted(self.tasks)[at % len(self.tasks)]
         self.store.write(lambda c: set_aside_task(c, task, now=self.now))
-        self.tasks[task].outcome = "set_aside"
+        self.tasks[task].close("set_aside", self.now)
         for one in self.of(task):
             one.state = "set_aside" if one.state in ("open", "done") else one.state
 

@@ -87,15 +87,17 @@ def test_an_item_is_complete_when_all_the_judges_it_wants_have_answered(store: S
 def test_the_time_of_a_judge_is_the_median(store: Store, seconds: list[float], median: float) -> None:
     where, ann = project(store, items=4), judge(store)
     task = begin(store, where, ann)
-    for taken in seconds:
+    for number, taken in enumerate(seconds, 1):
         shown = question(store, task, ann)
-        said = Answer(answer="1", seconds=taken)
+        said, then = Answer(answer="1", seconds=taken), NOW + 9 * number  # none took longer than passed
         store.write(
-            lambda c, shown=shown, said=said: record_answer(c, ann, shown.assignment, shown.version, said, now=NOW + 9)
+            lambda c, shown=shown, said=said, then=then: record_answer(
+                c, ann, shown.assignment, shown.version, said, now=then
+            )
         )
     with store.read() as connection:
         (one,) = load_judge_progress(connection, where)
-    assert (one.seconds, one.last_seen, one.done) == (median, NOW + 9, len(seconds))
+    assert (one.seconds, one.last_seen, one.done) == (median, NOW + 9 * len(seconds), len(seconds))
 
 
 def test_a_judge_who_measured_no_time_has_none(store: Store) -> None:

@@ -26,7 +26,7 @@ from ringtrue.service.store.progress import (
 )
 from ringtrue.service.store.projects import load_projects
 from ringtrue.service.store.records import Project
-from ringtrue.service.store.tasks import count_tasks_by_outcome, get_or_create_task, has_had_task, load_next_question
+from ringtrue.service.store.tasks import count_tasks_by_outcome, get_or_create_task, has_questions_left, load_next_question
 
 SMALL, LARGE = 4_500, 45_000
 FLAT = 1.2
@@ -49,7 +49,13 @@ def record_first_answer(connection: Connection, project: Project, account: int) 
     )
 
 
-JUDGES_WORK: dict[str, Work] = {"open a task": open_task, "record an answer": record_first_answer}
+JUDGES_WORK: dict[str, Work] = {
+    "come to the start page": lambda c, project, account: has_questions_left(
+        c, project.id, account, queue="main", now=time.time()
+    ),
+    "open a task": open_task,
+    "record an answer": record_first_answer,
+}
 # What owners look at: it may cost more with more answers, never with more items that nobody has had.
 OWNERS_WORK: dict[str, Work] = {
     "judges": lambda c, project, _: load_judge_progress(c, project),
@@ -61,7 +67,6 @@ OWNERS_WORK: dict[str, Work] = {
     "verdicts": lambda c, project, _: load_verdicts(c, project),
     "labels": lambda c, project, _: load_judgments(c, project, traps="labels"),
     "answers": lambda c, project, _: load_answers_after(c, project, limit=100),
-    "first visit": lambda c, project, account: has_had_task(c, project.id, account),
 }
 ADD_UNTOUCHED = """
 INSERT INTO item (project, queue, query, doc, asked, wanted, given, position)
