@@ -26,7 +26,12 @@ from ringtrue.service.store.progress import (
 )
 from ringtrue.service.store.projects import load_projects
 from ringtrue.service.store.records import Project
-from ringtrue.service.store.tasks import count_tasks_by_outcome, get_or_create_task, has_questions_left, load_next_question
+from ringtrue.service.store.tasks import (
+    count_tasks_by_outcome,
+    get_or_create_task,
+    has_questions_left,
+    load_next_question,
+)
 
 SMALL, LARGE = 4_500, 45_000
 FLAT = 1.2
