@@ -302,6 +302,7 @@ def test_whatever_judges_do_the_store_does_what_the_model_does() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.study
 def test_the_same_for_longer() -> None:
     run_state_machine_as_test(Judging, settings=settings(max_examples=60, stateful_step_count=60))
 
