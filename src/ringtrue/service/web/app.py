@@ -37,7 +37,7 @@ from ringtrue.service.web.context import ServerContext, draw_memory_secret
 from ringtrue.service.web.database_probe import CHECK_SECONDS, check_health
 from ringtrue.service.web.errors import add_page_error_handlers, handle_unexpected_error
 from ringtrue.service.web.http_limits import LimitedHttpProtocol
-from ringtrue.service.web.judge import beginning, crowd_links, handing_in, questions
+from ringtrue.service.web.judge import crowd_links, handing_in, questions, start_page
 from ringtrue.service.web.metrics import SHARE_SECONDS
 from ringtrue.service.web.metrics_page import share_metrics_between_processes
 from ringtrue.service.web.origins import normalise_base_url
@@ -60,7 +60,7 @@ ROUTERS = (
     login.router,
     invitations.router,
     crowd_links.router,
-    beginning.router,
+    start_page.router,
     questions.router,
     handing_in.router,
     owner.router,

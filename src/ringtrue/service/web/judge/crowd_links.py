@@ -20,9 +20,9 @@ from ringtrue.service.web.auth.invitations import load_invitation
 from ringtrue.service.web.auth.login import start_session, with_session_cookie
 from ringtrue.service.web.context import ServerContext, get_server_context
 from ringtrue.service.web.judge.addresses import task_path
-from ringtrue.service.web.judge.beginning import begin_task
 from ringtrue.service.web.judge.code_terms import describe_code_terms
 from ringtrue.service.web.judge.screen import make_refill_job
+from ringtrue.service.web.judge.start_page import begin_task
 from ringtrue.service.web.responses import see_other
 from ringtrue.service.web.safe_html import render_guidelines
 

@@ -21,7 +21,6 @@ from ringtrue.service.web.auth.anonymous_forms import ANSWER_FIELDS
 from ringtrue.service.web.auth.dependencies import JudgeAccess, Member, RequestContext, SessionJudge
 from ringtrue.service.web.errors import wants_json
 from ringtrue.service.web.judge.addresses import parse_number, parse_optional_number, resolve_queue, task_path
-from ringtrue.service.web.judge.beginning import show_beginning
 from ringtrue.service.web.judge.code_terms import describe_code_terms
 from ringtrue.service.web.judge.end_pages import all_answered_page, time_over_page
 from ringtrue.service.web.judge.handing_in import load_work_and_completion, settle
@@ -36,6 +35,7 @@ from ringtrue.service.web.judge.screen import (
     round_to_hundredths,
     screen_variables,
 )
+from ringtrue.service.web.judge.start_page import show_start_page
 from ringtrue.service.web.responses import render, see_other
 from ringtrue.service.web.safe_html import render_guidelines
 
@@ -63,7 +63,7 @@ async def judge(request: Request, access: SessionJudge) -> Response:
     task, queue = parse_optional_number(request.query_params.get("task")), request.query_params.get("queue")
     open_screen = await access.read(lambda connection, context: _load_screen(connection, context, task, queue))
     if open_screen is None:
-        return await show_beginning(request, access, queue)
+        return await show_start_page(request, access, queue)
     screen = open_screen
     message = MESSAGES.get(request.query_params.get("said", ""))
     if screen.state.closed is None and is_past_deadline(screen):

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 router = APIRouter(include_in_schema=False)
 
 
-async def show_beginning(request: Request, access: JudgeAccess, queue: str | None) -> Response:
+async def show_start_page(request: Request, access: JudgeAccess, queue: str | None) -> Response:
     """What a judge without an open task sees: the code that is earned, that nothing is left, or the page to begin."""
 
     def load(connection: Connection, context: RequestContext) -> tuple[bool, CodeOffer | None]:
