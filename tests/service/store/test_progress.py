@@ -29,7 +29,7 @@ from ringtrue.service.store.progress import (
 )
 from ringtrue.service.store.projects import create_project
 from ringtrue.service.store.records import Progress, Project
-from ringtrue.service.store.tasks import get_or_create_task, load_next_question
+from ringtrue.service.store.tasks import get_or_create_task, load_next_question, release_all_expired
 from service.small_projects import NOW, begin, finish, judge, pairs_project, project, question, say
 
 
@@ -106,6 +106,32 @@ def test_a_judge_who_measured_no_time_has_none(store: Store) -> None:
     with store.read() as connection:
         (one,) = load_judge_progress(connection, where)
     assert (one.seconds, one.last_seen, one.open) == (None, None, 4)
+
+
+def test_a_judge_has_the_answers_that_count_whatever_was_undone_or_came_late(store: Store) -> None:
+    where, ann = project(store, items=5, task_size=4, lease_minutes=1), judge(store)
+    gold = [{"query": "q0", "doc": "d0"}]
+    store.write(lambda c: add_items(c, where, gold, queue="gold", wanted=1, rng=np.random.default_rng(1)))
+    gold_task = begin(store, where, ann, queue="gold")
+    say(store, ann, question(store, gold_task, ann), now=NOW + 1)
+    task = begin(store, where, ann)
+    first = question(store, task, ann)
+    say(store, ann, first, now=NOW + 2)
+    store.write(lambda c: undo_last_answer(c, ann, task.id, now=NOW + 3))
+    say(store, ann, first, version=2, now=NOW + 4)
+    for later, kind in ((5, "unsure"), (6, "skip")):
+        say(store, ann, question(store, task, ann), kind=kind, now=NOW + later)
+    last = question(store, task, ann)
+    with store.read() as connection:
+        (before,) = load_judge_progress(connection, where)
+    assert (before.done, before.open, before.unsure, before.skipped, before.gold) == (1, 1, 1, 1, 1)
+    assert before.last_seen == NOW + 6
+    store.write(lambda c: release_all_expired(c, NOW + 1_000))
+    assert say(store, ann, last, now=NOW + 1_001).late
+    with store.read() as connection:
+        (after,) = load_judge_progress(connection, where)
+    assert (after.done, after.open, after.unsure, after.skipped, after.gold) == (1, 0, 1, 1, 1)
+    assert after.last_seen == NOW + 1_001
 
 
 def test_tasks_that_failed_their_traps_are_listed_with_what_depends_on_them(store: Store) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 from sqlalchemy import and_, case, distinct, exists, func, select, union
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 account, assignment, item = schema.account, schema.assignment, schema.item
 judgment, task = schema.judgment, schema.task
 NO_REASON = "no reason given"
-NO_TIMES = (None, None)
+ANSWER_COUNTS = ("done", "unsure", "skipped", "gold")
+NO_ANSWERS: dict[str, Any] = dict.fromkeys(ANSWER_COUNTS, 0) | {"seconds": None, "last_seen": None}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -153,21 +154,6 @@ def load_progress_by_query(
 
 def load_judge_progress(connection: Connection, project: Project) -> list[JudgeProgress]:
     """What each judge has done, those with the most answers first."""
-    main = schema.is_given_for(project.id, "main")
-    states = {
-        name: func.count(case((and_(main, assignment.c.state == name), 1))).label(name)
-        for name in ("done", "open", "unsure", "skipped")
-    }
-    states["gold"] = func.count(case((and_(task.c.queue == "gold", assignment.c.state == "done"), 1))).label("gold")
-    assignments = {
-        row.account: row
-        for row in connection.execute(
-            select(task.c.account, *states.values())
-            .select_from(schema.given_questions)
-            .where(task.c.project == project.id)
-            .group_by(task.c.account)
-        )
-    }
     tasks = {
         row.account: row
         for row in connection.execute(
@@ -186,16 +172,16 @@ def load_judge_progress(connection: Connection, project: Project) -> list[JudgeP
     }
     # A task keeps its count when it is closed; counting all of them again would take seconds in large projects.
     open_traps = count_traps(connection, task.c.account, task.c.project == project.id, task.c.closed.is_(None))
-    times = _load_times(connection, project.id)
+    open_questions = _count_open_questions(connection, project.id)
+    answers = _load_answer_counts(connection, project.id)
     failed_tasks = Counter(failed_task.account for failed_task in load_failed_tasks(connection, project))
     judges = [
         JudgeProgress(
             account=account_id,
             handle=row.handle,
             kind=row.kind,
-            **{name: getattr(assignments.get(account_id), name, 0) for name in states},
-            seconds=times.get(account_id, NO_TIMES)[0],
-            last_seen=times.get(account_id, NO_TIMES)[1],
+            open=open_questions.get(account_id, 0),
+            **answers.get(account_id, NO_ANSWERS),
             tasks=row.tasks,
             traps=int(row.traps) + open_traps.get(account_id, NO_TRAPS).seen,
             passed=int(row.passed) + open_traps.get(account_id, NO_TRAPS).passed,
@@ -329,15 +315,39 @@ def _count_judges(connection: Connection, project: int, queue: str) -> int:
     return int(connection.execute(select(func.count()).select_from(judges).where(has_answer)).scalar_one())
 
 
-def _load_times(connection: Connection, project: int) -> dict[int, tuple[float | None, float]]:
-    """By judge, the median of the seconds that an answer took that counts, and when the last answer came."""
-    counts = and_(assignment.c.state == "done", judgment.c.version == assignment.c.version)
+def _count_open_questions(connection: Connection, project: int) -> dict[int, int]:
+    """By judge, the questions of the main queue that are open, without traps; only open tasks have any."""
+    rows = connection.execute(
+        select(task.c.account, func.count().label("open"))
+        .select_from(schema.given_questions)
+        .where(task.c.project == project, task.c.closed.is_(None), assignment.c.state == "open")
+        .where(schema.is_given_for(project, "main"))
+        .group_by(task.c.account)
+    )
+    return {row.account: row.open for row in rows}
+
+
+def _load_answer_counts(connection: Connection, project: int) -> dict[int, dict[str, Any]]:
+    """By judge, what `NO_ANSWERS` lists: answers of each kind, the median of the seconds of those that count, and when
+    the last one came. All of it from one scan of the answers, which takes most of the time in a large project.
+    """
+    is_current = judgment.c.version == assignment.c.version
+    is_done = and_(is_current, assignment.c.state == "done")
+    count = case(
+        (and_(is_current, schema.is_given_for(project, "main")), assignment.c.state),
+        (and_(is_done, task.c.queue == "gold"), "gold"),
+    )
     statement = (
-        select(task.c.account, case((counts, judgment.c.seconds)), judgment.c.time)
+        select(task.c.account, count, case((is_done, judgment.c.seconds)), judgment.c.time)
         .select_from(schema.given_questions)
         .join(judgment, judgment.c.assignment == assignment.c.id)
         .where(task.c.project == project)
     )
-    frame = fetch_frame(connection, statement, {"account": pl.Int64, "seconds": pl.Float64, "time": pl.Float64})
-    times = frame.group_by("account").agg(pl.col("seconds").median(), pl.col("time").max())
-    return {account_id: (seconds, time) for account_id, seconds, time in times.iter_rows()}
+    dtypes = {"account": pl.Int64, "count": pl.String, "seconds": pl.Float64, "time": pl.Float64}
+    frame = fetch_frame(connection, statement, dtypes)
+    answers = frame.group_by("account").agg(
+        *((pl.col("count") == name).sum().alias(name) for name in ANSWER_COUNTS),
+        pl.col("seconds").median(),
+        last_seen=pl.col("time").max(),
+    )
+    return {row.pop("account"): row for row in answers.iter_rows(named=True)}
