@@ -50,8 +50,10 @@ def nothing_for(store: Store, where: Project, who: int) -> bool:
     ("said", "kept"),
     [
         (Answer(answer="1", seconds=3.5, away=1.5), (3.5, 1.5)),
-        (Answer(answer="1", seconds=1e9, away=1e9), (8.0, 8.0)),  # the task was opened 8 seconds ago
-        (Answer(answer="1", seconds=1e9, away=1e9, shown=NOW + 5), (3.0, 3.0)),
+        (Answer(answer="1", seconds=1e9, away=1e9), (8.0, 0.0)),  # the task was opened 8 seconds ago
+        (Answer(answer="1", seconds=3.3, away=1e9), (3.3, 4.7)),
+        (Answer(answer="1", seconds=1e9, away=1e9, shown=NOW + 5), (3.0, 0.0)),
+        (Answer(answer="1", away=1e9, shown=NOW + 5), (None, 3.0)),
         (Answer(answer="1", seconds=1e9, shown=NOW - 100), (8.0, None)),  # nothing is shown before its task
         (Answer(answer="1", seconds=1e9, shown=NOW + 100), (0.0, None)),  # a clock that was set back
         (Answer(answer="1", seconds=-1.0), (0.0, None)),
@@ -91,7 +93,7 @@ def test_no_answer_took_longer_than_passed_since_the_answer_before(store: Store)
     store.write(lambda c: set_aside_task(c, task.id, now=NOW + 11))
     assert record(shown.assignment, 0, claimed, 13).late
     recorded = rows(store, "SELECT seconds, away FROM judgment ORDER BY id")
-    assert recorded == [(4.0, 4.0), (1.0, 1.0), (0.0, 0.0), (None, None), (2.0, 2.0), (3.0, 3.0)]
+    assert recorded == [(4.0, 0.0), (1.0, 0.0), (0.0, 0.0), (None, None), (2.0, 0.0), (3.0, 0.0)]
 
 
 def test_answers_that_are_sent_together_share_what_passed(store: Store) -> None:
@@ -104,6 +106,21 @@ def test_answers_that_are_sent_together_share_what_passed(store: Store) -> None:
     again = [*answers, SubmittedAnswer(last.assignment, 0, Answer(answer="1", seconds=1.5))]
     assert len(store.write(lambda c: record_answers(c, ann, task.id, again, now=NOW + 10)).repeated) == 3
     assert rows(store, "SELECT seconds FROM judgment ORDER BY id") == [(4.0,), (4.0,), (None,), (1.5,)]
+
+
+def test_times_and_times_away_of_answers_that_are_sent_together_share_what_passed(store: Store) -> None:
+    ann, task, _ = _first(store)
+    with store.read() as connection:
+        shown = load_open_questions(connection, task.id, ann)
+    claimed = [(2.0, 1.0), (3.0, 9.0), (None, 2.0)]
+    answers = [
+        SubmittedAnswer(question.assignment, 0, Answer(answer="1", seconds=seconds, away=away))
+        for question, (seconds, away) in zip(shown, claimed, strict=False)
+    ]
+    store.write(lambda c: record_answers(c, ann, task.id, answers, now=NOW + 8))
+    recorded = rows(store, "SELECT seconds, away FROM judgment ORDER BY id")
+    assert [seconds for seconds, _ in recorded] == [2.0, 3.0, None]
+    assert [away for _, away in recorded] == pytest.approx([3 / 8, 15 / 8, 6 / 8], abs=0.01)  # 3 of the 8 seconds
 
 
 @pytest.mark.slow

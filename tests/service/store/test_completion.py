@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 from hypothesis import given, strategies as st
@@ -254,6 +254,30 @@ def test_a_task_that_lies_open_earns_no_time(store: Store) -> None:
     record(2, 2.0, 5_001)
     store.write(lambda c: hand_in_task(c, who, task.id, now=NOW + 5_001))
     assert settle(store, where, who, task.id).missing == (("time", 4.5, 6),)
+
+
+def test_time_before_a_skip_counts_where_the_question_is_answered_in_the_end(store: Store) -> None:
+    where = project(store, items=2)
+    who, _ = come(store, where)
+    task = begin(store, where, who)
+
+    def measure() -> float:
+        with store.read() as connection:
+            return load_task_work(connection, task.id)[0].seconds
+
+    def record(kind: Literal["answer", "unsure", "skip"], seconds: float, later: float) -> None:
+        shown = question(store, task, who)
+        assert shown is not None
+        answer = Answer(kind=kind, answer="1" if kind == "answer" else None, seconds=seconds)
+        store.write(lambda c: record_answer(c, who, shown.assignment, shown.version, answer, now=NOW + later))
+
+    record("skip", 5.0, 10)
+    assert measure() == 0.0
+    record("answer", 2.0, 20)
+    assert measure() == 2.0
+    store.write(lambda c: reopen_questions(c, who, task.id, "skipped", now=NOW + 21))
+    record("unsure", 1.5, 30)
+    assert measure() == 8.5
 
 
 def test_the_code_stays_when_the_task_is_set_aside_later(store: Store) -> None:

@@ -300,7 +300,7 @@ def _limit_times(
 
     Nothing took longer than passed since its question was shown or, where the server does not know that, since the task
     was opened or something was last recorded in it; nor did all answers together. So those of a task never sum up to
-    more than its age.
+    more than its age. Time away from a question is what the seconds leave of that at most.
     """
     if all(answer.seconds is None and answer.away is None for answer in answers):
         return list(answers)
@@ -309,7 +309,9 @@ def _limit_times(
     limits = [_measure_elapsed(max(since, answer.shown or 0.0), now) for answer in answers]
     total = _measure_elapsed(since, now)
     seconds = _shorten_times([answer.seconds for answer in answers], limits, total)
-    away = _shorten_times([answer.away for answer in answers], limits, total)
+    rests = [round(limit - (taken or 0.0), 2) for limit, taken in zip(limits, seconds, strict=True)]
+    rest = round(total - sum(taken for taken in seconds if taken is not None), 2)
+    away = _shorten_times([answer.away for answer in answers], rests, rest)
     return [replace(answer, seconds=seconds[at], away=away[at]) for at, answer in enumerate(answers)]
 
 

@@ -57,8 +57,10 @@ SELECT COUNT(*) AS questions,
   COUNT(CASE WHEN j.kind = 'answer' THEN 1 END) AS answered,
   COUNT(CASE WHEN j.kind = 'unsure' THEN 1 END) AS unsure,
   COUNT(CASE WHEN j.kind = 'skip' THEN 1 END) AS skipped,
-  (SELECT COALESCE(SUM(k.seconds), 0) FROM assignment b JOIN judgment k ON k.assignment = b.id
-   WHERE b.task = :task AND k.kind IN ('answer', 'unsure')) AS seconds
+  (SELECT COALESCE(SUM(k.seconds), 0) FROM assignment b
+     JOIN judgment last ON last.assignment = b.id AND last.version = b.version JOIN judgment k ON k.assignment = b.id
+   WHERE b.task = :task AND (k.kind IN ('answer', 'unsure')
+     OR (k.kind = 'skip' AND last.kind IN ('answer', 'unsure')))) AS seconds
 FROM assignment a LEFT JOIN judgment j ON j.assignment = a.id AND j.version = a.version WHERE a.task = :task""")
 TASK = (
     select(*(tasks.c[name] for name in ("opened", "closed", "traps", "passed", "code")), schema.project.c.settings)
@@ -80,7 +82,8 @@ COMPLETIONS = (
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TaskWork:
     """What was done of a task: its questions by what counts of them, its traps once it is closed, and the recorded
-    seconds of its answers, also of those that were changed later: idle time is none of them."""
+    seconds of its answers, also of those that were changed later, and those before a skip of a question that was
+    answered in the end: idle time is none of them."""
 
     questions: int
     answered: int

@@ -78,7 +78,7 @@ class AnswerRequest(RequestModel):
     ] = None
     away: Annotated[
         Seconds | None,
-        Field(description="How long the judge was elsewhere; as much at most."),
+        Field(description="How long the judge was elsewhere; at most what the seconds leave of that."),
     ] = None
 
     def to_submission(self) -> SubmittedAnswer:
