@@ -96,10 +96,36 @@ def test_looking_leaves_one_row_however_often_it_is_done(nobody: Any, web_store:
     assert rows(web_store, "SELECT COUNT(*) FROM setting WHERE name = 'last written'") == [(1,)]
 
 
-def test_what_a_look_writes_takes_room_also_in_a_database_that_compresses(nobody: Any, web_store: Store) -> None:
-    nobody.get("/healthz")
-    ((written,),) = rows(web_store, "SELECT value FROM setting WHERE name = 'last written'")
-    assert len(zlib.compress(written.encode())) > 0.7 * PROBE_BYTES
+def written_by_look(store: Store) -> str:
+    """What the last look has written."""
+    ((written,),) = rows(store, "SELECT value FROM setting WHERE name = 'last written'")
+    return str(written)
+
+
+@pytest.mark.parametrize("disk", [DiskSpace(total=10**10, free=312 * 10**6), None])
+def test_where_room_is_low_or_unknown_a_look_writes_what_takes_room_also_in_a_database_that_compresses(
+    nobody: Any, web_store: Store, app: FastAPI, monkeypatch: pytest.MonkeyPatch, disk: DiskSpace | None
+) -> None:
+    monkeypatch.setattr(disk_space, "measure_disk", lambda folder: disk)
+    look(nobody, app)
+    assert len(zlib.compress(written_by_look(web_store).encode())) > 0.7 * PROBE_BYTES
+
+
+def test_where_there_is_ample_room_a_look_writes_little(nobody: Any, web_store: Store, app: FastAPI) -> None:
+    look(nobody, app)
+    assert len(written_by_look(web_store)) < 30
+
+
+def test_what_could_not_be_written_is_tried_with_a_large_row(nobody: Any, web_store: Store, app: FastAPI) -> None:
+    end = make_read_only(web_store)
+    look(nobody, app)
+    end()
+    look(nobody, app)
+    assert len(written_by_look(web_store)) > PROBE_BYTES
+    look(nobody, app)
+    assert len(written_by_look(web_store)) < 30
+    nobody.runner.run(check_health(app.state.server, was_refused=True))  # as by a quota
+    assert len(written_by_look(web_store)) > PROBE_BYTES
 
 
 @pytest.mark.slow
@@ -193,7 +219,12 @@ def test_those_who_ask_at_once_share_one_look(nobody: Any, app: FastAPI, monkeyp
 
     probes: list[float] = []
     write_probe = database_probe._write_probe
-    monkeypatch.setattr(database_probe, "_write_probe", lambda now: probes.append(now) or write_probe(now))
+
+    def note_probe(now: float, **size: int) -> Any:
+        probes.append(now)
+        return write_probe(now, **size)
+
+    monkeypatch.setattr(database_probe, "_write_probe", note_probe)
 
     async def ask_at_once() -> None:
         await asyncio.gather(*(check_health(app.state.server) for _ in range(10)))

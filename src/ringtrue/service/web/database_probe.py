@@ -1,7 +1,7 @@
 """Whether the database can be read and written, and how much room its disk has: looked at, and remembered.
 
-A full disk is noticed by writing, so a row is written every few seconds; what was put off while that failed is written
-down as soon as it works again.
+A full disk is noticed by writing, so a row is written every few seconds: a large one where the disk has little room, or
+may have; what was put off while that failed is written down as soon as it works again.
 """
 
 from __future__ import annotations
@@ -39,9 +39,13 @@ async def get_fresh_health(server: ServerContext) -> Health:
     return health if time.monotonic() - health.checked <= FRESH_SECONDS else await check_health(server)
 
 
-async def check_health(server: ServerContext) -> Health:
-    """Look at the database and its disk; those who ask while somebody looks get the same answer."""
+async def check_health(server: ServerContext, *, was_refused: bool = False) -> Health:
+    """Look at the database and its disk; those who ask while somebody looks get the same answer.
+
+    `was_refused` says that something could not be written just now, however much room the disk seems to have.
+    """
     record = server.health
+    record.was_refused |= was_refused
     if record.look is None or record.look.done():
         record.look = asyncio.create_task(_look_at_database(server))
     return await asyncio.shield(record.look)
@@ -51,7 +55,11 @@ async def _look_at_database(server: ServerContext) -> Health:
     """Look at the database and its disk, and write down what waits if it can be written."""
     CLIENT.set(None)  # it is for others too, if whoever asked leaves
     database: DatabaseState = "ok"
-    reason, version = "", server.health.value.schema
+    reason, version, disk = "", server.health.value.schema, measure_database_disk(server.store)
+    was_well = server.health.value.database == "ok" and not server.health.was_refused
+    server.health.was_refused = False
+    has_ample_room = was_well and disk is not None and not disk.is_low
+    probe = _write_probe(server.clock(), size=0 if has_ample_room else PROBE_BYTES)
     try:
         version = await server.read(read_schema_version)
     except RingtrueError as error:
@@ -59,14 +67,13 @@ async def _look_at_database(server: ServerContext) -> Health:
     else:
         try:
             async with asyncio.timeout(PROBE_SECONDS):
-                await server.store.write_async(_write_probe(server.clock()), patience=0)
+                await server.store.write_async(probe, patience=0)
             server.health.written = time.monotonic()
             await server.store.deferred.flush()
         except ReadOnlyError as error:
             database, reason = "read-only", str(error)
         except (UnavailableError, TimeoutError):
             database, reason = _assess_delay(server.health)
-    disk = measure_database_disk(server.store)
     server.health.value = Health(database=database, reason=reason, schema=version, disk=disk, checked=time.monotonic())
     return server.health.value
 
@@ -79,8 +86,8 @@ def _assess_delay(record: HealthRecord) -> tuple[DatabaseState, str]:
     return "busy", f"nothing could be written for {silent:.0f} seconds, as the database is locked"
 
 
-def _write_probe(now: float) -> Callable[[Connection], object]:
-    filling = secrets.token_urlsafe(PROBE_BYTES)[:PROBE_BYTES]  # PostgreSQL would make 400 bytes of so many spaces
+def _write_probe(now: float, *, size: int) -> Callable[[Connection], object]:
+    filling = secrets.token_urlsafe(size)[:size]  # PostgreSQL would make 400 bytes of 32 KB of spaces
     value = f"{now} {filling}"
 
     def work(connection: Connection) -> None:

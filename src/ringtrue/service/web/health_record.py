@@ -53,8 +53,12 @@ class Health:
 
 @dataclass(slots=True)
 class HealthRecord:
-    """The last finding of a server, when it last wrote something to see whether it can, and the look under way."""
+    """The last finding of a server, when it last wrote something to see whether it can, and the look under way.
+
+    `was_refused` says that something else could not be written since the last look.
+    """
 
     value: Health = field(default_factory=Health)
     written: float = field(default_factory=time.monotonic)
     look: asyncio.Task[Health] | None = None
+    was_refused: bool = False

@@ -78,7 +78,7 @@ async def start_read_only_session(
     person, fingerprint = await server.read(lambda connection: _load_person(connection, account))
     if not person.owner:
         raise ReadOnlyError(f"{refusal}; {ONLY_OWNERS}")
-    await check_health(server)  # what was found before the disk was full would end the session
+    await check_health(server, was_refused=True)  # what was found before the disk was full would end the session
     csrf, expires = secrets.token_urlsafe(32), int(server.clock() + SESSION_MINUTES * 60)
     signed = server.sign_in_memory(f"{account}:{expires}:{fingerprint}:{csrf}", PURPOSE)
     return f"{PREFIX}{signed}", person, csrf
