@@ -170,6 +170,24 @@ def test_nothing_is_kept_where_room_is_low_or_would_be_and_the_page_says_so(
         assert (kept_in(temporary), boxes(page)) == ([], {})
 
 
+def test_older_sets_stay_where_their_room_would_not_be_enough_for_a_new_one(
+    owner: Any, temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kept_files, "MAX_SETS", 1)
+    free = 10**10
+    monkeypatch.setattr(kept_files, "measure_disk", lambda folder: DiskSpace(total=10**10, free=free))
+    send_new(owner, files(ask=RUN), judges="none")
+    (waiting,) = kept_in(temporary)
+    free = 500_500_000
+    send_new(owner, files(ask=RUN + "#" * 1_000_000), judges="none")
+    assert kept_in(temporary) == [waiting]
+    send_new(owner, files(ask=RUN + "#" * 100_000), judges="none")
+    assert [file.stat().st_size > 100_000 for file in kept_in(temporary)] == [True]
+    free = 499_950_000  # too little, but for what the older set takes
+    send_new(owner, files(ask=RUN), judges="none")
+    assert [file.stat().st_size < 100_000 for file in kept_in(temporary)] == [True]
+
+
 def test_a_folder_of_somebody_else_is_not_used(owner: Any, temporary: Path) -> None:
     send_new(owner, files(ask=RUN), judges="none")
     (ours,) = temporary.glob("ringtrue-kept-*")

@@ -104,17 +104,25 @@ def _remove_set(context: RequestContext, token: str) -> None:
         rmtree(_set_folder(context, token), ignore_errors=True)
 
 
-def remove_old_sets(server: ServerContext, *, room_for: int = 0) -> None:
-    """Remove sets that are older than an hour; then the oldest, until there is room for one more of this size."""
+def remove_old_sets(server: ServerContext) -> None:
+    """Remove sets that are older than an hour."""
+    for folder in _list_superseded_sets(server, size=0):
+        rmtree(folder, ignore_errors=True)
+
+
+def _list_superseded_sets(server: ServerContext, *, size: int) -> dict[Path, int]:
+    """The sets that are older than an hour; then the oldest, until one more of this size may be kept. Bytes of each."""
+    superseded: dict[Path, int] = {}
     with suppress(OSError):  # no form has kept anything yet, or another worker removes the same
         sets = sorted((entry.stat().st_mtime, entry) for entry in _shared_folder(server, create=False).iterdir())
         sizes = [sum(file.stat().st_size for file in folder.iterdir()) for _, folder in sets]
         for place, (modified, folder) in enumerate(sets):
             is_old = time.time() - modified > KEPT_SECONDS
             is_too_many = len(sets) - place >= MAX_SETS
-            is_too_much = room_for + sum(sizes[place:]) > MAX_TIMES_LIMIT * server.upload_limit
-            if is_old or (room_for and (is_too_many or is_too_much)):
-                rmtree(folder, ignore_errors=True)
+            is_too_much = size + sum(sizes[place:]) > MAX_TIMES_LIMIT * server.upload_limit
+            if is_old or (size and (is_too_many or is_too_much)):
+                superseded[folder] = sizes[place]
+    return superseded
 
 
 def _shared_folder(server: ServerContext, *, create: bool = True) -> Path:
@@ -160,9 +168,11 @@ def _store_kept(
             rmtree(_set_folder(context, before), ignore_errors=True)
         if not pairs or size > context.server.upload_limit:
             return "", {}
-        remove_old_sets(context.server, room_for=size)
-        if not _has_room(size):
+        superseded = _list_superseded_sets(context.server, size=size)
+        if not _has_room(size - sum(superseded.values())):  # those of others are not removed for nothing
             return "", {}
+        for superseded_folder in superseded:
+            rmtree(superseded_folder, ignore_errors=True)
         folder = _set_folder(context, token)
         folder.mkdir(mode=0o700)
         kept: dict[str, list[KeptFile]] = {}
