@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import io
 import shutil
 import tempfile
 import threading
 import zipfile
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -19,9 +21,10 @@ from ringtrue.service.store import Store
 from ringtrue.service.store.audit_log import load_audit_entries
 from ringtrue.service.store.backup import restore_backup
 from ringtrue.service.web import disk_space, downloads
+from ringtrue.service.web.client_presence import CLIENT, ClientPresence
 from ringtrue.service.web.database_probe import check_health
 from ringtrue.service.web.disk_space import DiskSpace, list_temp_folders
-from ringtrue.service.web.work_pools import HEAVY_PER_ACCOUNT
+from ringtrue.service.web.work_pools import HEAVY_PER_ACCOUNT, HEAVY_THREADS
 from service.small_projects import begin, finish, judge, project as make_project, rows
 from service.web.owner.stories import said
 from service.web.programs import world
@@ -123,6 +126,37 @@ def test_a_backup_that_is_sent_as_it_is_made_is_long_work_of_its_account(
     try:
         monkeypatch.setattr(downloads, "list_temp_folders", lambda _: [])
         assert owner.send("/server/backup").status_code == 429
+    finally:
+        ended.set()
+    assert [future.result(10) for future in futures]
+
+
+def test_a_backup_that_waits_for_a_thread_is_called_off_when_its_reader_leaves(
+    owner: Any, app: FastAPI, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(downloads, "list_temp_folders", lambda _: [])
+    ended, heavy, client = threading.Event(), app.state.server.pools.heavy, ClientPresence()
+    requester: Any = SimpleNamespace(server=app.state.server, person=SimpleNamespace(id=owner.account), now=0.0)
+
+    async def read(response: Any) -> list[bytes]:
+        return [piece async for piece in response.body_iterator]
+
+    async def ask_and_leave() -> list[bytes]:
+        CLIENT.set(client)
+        response: Any = await downloads.send_backup(requester, name="backup.zip")
+        reader = asyncio.create_task(read(response))
+        while not client._callbacks:
+            await asyncio.sleep(0)
+        assert heavy.in_hand == HEAVY_THREADS + 1
+        client.leave()
+        pieces = await reader
+        await response.background()
+        return pieces
+
+    futures = [heavy.submit(ended.wait) for _ in range(HEAVY_THREADS)]
+    try:
+        assert asyncio.run(ask_and_leave()) == []
+        assert heavy.in_hand == HEAVY_THREADS
     finally:
         ended.set()
     assert [future.result(10) for future in futures]

@@ -19,6 +19,7 @@ from starlette.requests import ClientDisconnect
 
 from ringtrue.errors import UnavailableError
 from ringtrue.service.store.backup import write_backup
+from ringtrue.service.web.client_presence import CLIENT, ClientPresence
 from ringtrue.service.web.disk_space import is_full, list_temp_folders
 from ringtrue.service.web.responses import attachment_headers
 
@@ -108,14 +109,19 @@ def _stream_backup(requester: RequestContext | Caller, name: str) -> StreamingRe
     written.add_done_callback(lambda _: target.close())  # also where the server stops before it began
     # Whoever stops reading stops the writing: a generator that is left in the middle would keep the pipe open.
     return StreamingResponse(
-        _read_pieces(source, written),
+        _read_pieces(source, written, CLIENT.get() or ClientPresence()),
         media_type=ZIP,
         headers=attachment_headers(name),
         background=BackgroundTask(source.close),
     )
 
 
-def _read_pieces(source: BinaryIO, written: Future[None]) -> Iterator[bytes]:
-    while piece := source.read(PIECE_BYTES):
-        yield piece
-    written.result()
+def _read_pieces(source: BinaryIO, written: Future[None], client: ClientPresence) -> Iterator[bytes]:
+    """What is written, piece by piece; nothing where the client leaves before a thread has begun with it."""
+    with client.watched(written.cancel):
+        if client.is_gone:
+            written.cancel()
+        while piece := source.read(PIECE_BYTES):
+            yield piece
+    if not written.cancelled():
+        written.result()

@@ -224,6 +224,12 @@ def test_logging_out_on_a_full_disk_ends_the_session_at_once_and_is_written_late
     assert rows(web_store, "SELECT COUNT(*) FROM login") == [(0,)]
 
 
+def test_who_comes_by_the_address_of_that_notice_while_all_can_be_written_does_not_read_it(nobody) -> None:
+    page = nobody.get("/login?later=1")
+    assert page.status_code == 200
+    assert "You are logged out here" not in page.text
+
+
 def test_a_session_that_ended_in_memory_is_forgotten_when_it_would_have_ended_by_itself() -> None:
     ended = EndedSessions()
     ended.add("first", now=1.0, until=10.0)

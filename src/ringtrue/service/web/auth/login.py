@@ -85,8 +85,14 @@ async def login_page(
     """The form to log in."""
     if context is not None:
         return see_other(next)
-    problem = LOGGED_OUT_LATER if "later" in request.query_params else None
+    is_later = "later" in request.query_params and _could_not_write(get_server_context(request))
+    problem = LOGGED_OUT_LATER if is_later else None
     return render_public_form(request, "login.html", next=local_path(next), kept={}, problem=problem, handle="")
+
+
+def _could_not_write(server: ServerContext) -> bool:
+    """Whether the database could not be written when that was last tried."""
+    return len(server.store.deferred) > 0 or server.health.value.database != "ok"
 
 
 @router.post("/login")
