@@ -243,7 +243,9 @@ def test_who_reads_too_slowly_gets_no_more_and_holds_no_thread(large_backup: tup
     assert not received.endswith(b"0\r\n\r\n")  # so that no program takes it for whole
 
 
-def test_who_reads_slowly_and_steadily_gets_all(large_backup: tuple[FastAPI, int, bytes]) -> None:
+def test_who_reads_all_along_gets_all_though_it_takes_longer_than_the_limit(
+    large_backup: tuple[FastAPI, int, bytes],
+) -> None:
     _, port, request = large_backup
     started, received = time.monotonic(), b""
     with closing(connect(port)) as line:
