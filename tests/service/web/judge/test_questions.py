@@ -399,13 +399,14 @@ def test_without_a_script_the_server_measures_the_time(
 @pytest.mark.parametrize(
     ("sent", "kept"),
     [
-        ({"seconds": "7.25", "away": "3"}, (7.25, 3.0)),
+        ({"seconds": "7.25", "away": "2.5"}, (7.25, 2.5)),
+        ({"seconds": "7.25", "away": "3"}, (7.25, 2.75)),
         ({"seconds": "7.12345", "away": "0.98765"}, (7.12, 0.99)),
-        ({"seconds": "9000", "away": "9000"}, (10.0, 10.0)),  # longer than the question was there
+        ({"seconds": "9000", "away": "9000"}, (10.0, 0.0)),  # longer than the question was there
         ({"seconds": "nan", "away": "inf"}, (10.0, None)),
         ({"seconds": "-4", "away": "x"}, (10.0, None)),
         ({"seconds": "7", "since": "forged"}, (7.0, None)),
-        ({"seconds": "9000", "away": "86400", "since": "forged"}, (30.0, 30.0)),  # longer than the task was open
+        ({"seconds": "9000", "away": "86400", "since": "forged"}, (30.0, 0.0)),  # longer than the task was open
         ({"seconds": "9000", "since": ""}, (30.0, None)),
         ({"since": "1:0.0.forged"}, (None, None)),
     ],
