@@ -168,7 +168,7 @@ def test_the_number_of_statements_does_not_grow_with_the_project(sizes: tuple[St
 
 
 @pytest.mark.slow
-def test_postgresql_finds_what_a_judge_needs_by_indexes(request: pytest.FixtureRequest) -> None:
+def test_postgresql_finds_what_a_judge_needs_and_a_page_of_answers_by_indexes(request: pytest.FixtureRequest) -> None:
     server = request.getfixturevalue("postgresql")
     name = server.create()
     scans: list[str] = []
@@ -181,13 +181,14 @@ def test_postgresql_finds_what_a_judge_needs_by_indexes(request: pytest.FixtureR
 
         with store.transaction() as connection:
             event.listen(store.engine, "before_cursor_execute", note)
-            for work in (open_task, record_first_answer):
+            for work in (open_task, record_first_answer, OWNERS_WORK["answers"]):
                 work(connection, project, 2)
             event.remove(store.engine, "before_cursor_execute", note)
             for statement, parameters in statements:
                 if not statement.lstrip().startswith("INSERT"):
                     plan = "\n".join(connection.exec_driver_sql(f"EXPLAIN {statement}", parameters).scalars())
                     scans += [f"{table}: {statement}" for table in LARGE_TABLES if f"Seq Scan on {table} " in plan]
+                    scans += [f"all answers sorted: {statement}"] if "Sort Key: judgment.id" in plan else []
     server.drop(name)
     assert len(statements) > 8
     assert scans == []

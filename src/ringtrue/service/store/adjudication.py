@@ -9,6 +9,7 @@ from sqlalchemy import Double, Integer, and_, case, cast, func, insert, literal,
 
 from ringtrue.errors import NotFoundError, UsageError
 from ringtrue.service.store import schema
+from ringtrue.service.store.connections import without_index
 from ringtrue.service.store.records import FLIPPED, Project, Queue, ShownDocument
 
 if TYPE_CHECKING:
@@ -130,7 +131,7 @@ def load_verdicts(connection: Connection, project: Project) -> list[Verdict]:
         .select_from(schema.named_items)
         .join(verdict, verdict.c.item == item.c.id)
         .join(schema.account, schema.account.c.id == verdict.c.account)
-        .where(item.c.project + 0 == project.id)  # without its index SQLite begins with the verdicts, which are few
+        .where(without_index(connection, item.c.project) == project.id)  # it begins with the verdicts, which are few
         .order_by(verdict.c.id.desc())
     )
     return [Verdict(**row._mapping) for row in rows]

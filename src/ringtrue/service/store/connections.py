@@ -33,7 +33,7 @@ from sqlalchemy.pool import QueuePool, StaticPool
 from ringtrue.errors import InputError, ReadOnlyError, StoreError, UnavailableError
 
 if TYPE_CHECKING:
-    from sqlalchemy import URL, Connection, Engine, Select, Table, TextClause
+    from sqlalchemy import URL, Column, ColumnElement, Connection, Engine, Select, Table, TextClause
 
 T = TypeVar("T")
 CHUNK = 2_000  # rows or ids in one statement
@@ -273,6 +273,14 @@ def dialect_insert(connection: Connection, table: Table) -> Any:
 def insert_if_absent(connection: Connection, table: Table, *unique: str) -> Any:
     """An INSERT that does nothing where a row with the same unique columns is there, also when two insert at once."""
     return dialect_insert(connection, table).on_conflict_do_nothing(index_elements=unique)
+
+
+def without_index(connection: Connection, column: Column[int]) -> ColumnElement[int]:
+    """The column, so that SQLite does not take its index; PostgreSQL knows how many rows have each value.
+
+    SQLite begins with an index wherever there is one, and sorts what it has by it for the first few rows.
+    """
+    return column + 0 if connection.dialect.name == "sqlite" else column
 
 
 def analyze_tables(connection: Connection) -> None:

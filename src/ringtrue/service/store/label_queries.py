@@ -13,7 +13,7 @@ import polars as pl
 from sqlalchemy import and_, case, func, select
 
 from ringtrue.service.store import schema
-from ringtrue.service.store.connections import FETCH_SIZE, fetch_raw_rows
+from ringtrue.service.store.connections import FETCH_SIZE, fetch_raw_rows, without_index
 from ringtrue.service.store.records import Project, Queue
 from ringtrue.service.store.tasks import TrapCount, is_last_word, passes_traps
 from ringtrue.tables import Judgments, Preferences
@@ -219,8 +219,7 @@ def load_answers_after(
     statement = (
         select(*(column.label(name) for name, column in columns.items()))
         .select_from(_joined_answers())
-        # Without the index on projects: SQLite would begin with all tasks, and sort what they have for a page of it.
-        .where(task.c.project + 0 == project.id, item.c.queue == queue, judgment.c.id > after)
+        .where(without_index(connection, task.c.project) == project.id, item.c.queue == queue, judgment.c.id > after)
         .order_by(judgment.c.id)
         .limit(limit)
     )
