@@ -265,6 +265,21 @@ def test_whole_queries_are_continued_with_whole_queries(shelf: Path, ringtrue) -
     assert set(both.filter(pl.col("label").is_not_null())["query"]) == set(pl.read_csv(gold)["query"])
 
 
+def test_whole_queries_are_extended_to_a_new_run(shelf: Path, ringtrue) -> None:
+    ringtrue(*WORDS, "--queries", "8", "--for", "nDCG@5", "-o", "first.csv")
+    gold = filled("first.csv", "gold.csv")
+    lines = [f"q{q} Q0 n{rank} {rank} {10 - rank} n" for q in range(20) for rank in range(1, 6)]
+    Path("n.run").write_text("\n".join(lines) + "\n")
+    words = ("a.run", "n.run", "--judgments", "j.qrels", "-m", "nDCG@5")
+    refused = ringtrue("evaluate", *words, "--gold", gold)
+    assert "`ringtrue sample … --already GOLD --queries 0 --for nDCG@5` lists what has to be judged" in refused.err
+    answer = ringtrue("sample", *words, "--already", gold, "--queries", "0", "-o", "both.csv", "--json")
+    assert (answer.code, answer.json["queries"], answer.json["documents"], answer.json["to_judge"]) == (0, 8, 112, 40)
+    assert "40 documents are new in the 8 queries that were drawn before" in answer.err
+    pl.read_csv("both.csv").with_columns(pl.col("label").fill_null(1)).write_csv("done.csv")
+    assert ringtrue("evaluate", *words, "--gold", "done.csv", "--json").json["corrected"]["n"]["nDCG@5"]["n"] == 8
+
+
 # What cannot be done is told in one line.
 
 

@@ -192,7 +192,7 @@ def test_queries_of_which_gold_judged_less_than_four_fifths_are_refused(method: 
         rt.correct({"long": run}, bronze, judged(run, 4, 7), "nDCG@10", **asked)
     assert str(refused.value) == (
         "gold judged 28 of the 40 documents that 'long' has in the top 10 of the gold queries: these are not whole "
-        "queries. `ringtrue sample … --queries N --for nDCG@10` lists what has to be judged"
+        "queries. `ringtrue sample … --already GOLD --queries 0 --for nDCG@10` lists what has to be judged"
     )
     assert rt.correct(run, bronze, judged(run, 4, 8), "nDCG@10", **asked).corrected["run"]["nDCG@10"].n == 4
     # A measure of the first five asks for no more than these; one of the whole list for the first ten.

@@ -375,6 +375,59 @@ def test_whole_queries_can_be_continued(here: World) -> None:
         rt.sample_queries(here.runs, here.bronze, "nDCG@6", queries=5, already=everything)
 
 
+def test_whole_queries_are_extended_to_a_new_run() -> None:
+    old = {f"q{i}": {"a": 3.0, "b": 2.0} for i in range(40)}
+    new = {f"q{i}": {"c": 3.0, "a": 2.0} for i in range(40)}
+    bronze = {f"q{i}": {"a": 1, "z": i % 2} for i in range(40)}
+    first = rt.sample_queries(old, bronze, "nDCG@2", queries=20, rng=rng()).frame
+    said = {"a": 1, "b": 0, "z": 1, "c": 2}
+    first = first.with_columns(label=pl.col("doc").replace_strict(said, return_dtype=pl.Int32))
+    runs = {"old": old, "new": new}
+    draw = rt.sample_queries(runs, bronze, "nDCG@2", queries=0, already=first)
+    assert draw.notes[0] == "20 documents are new in the 20 queries that were drawn before: gold judges them too"
+    to_judge = draw.frame.filter(pl.col("label").is_null())
+    assert set(to_judge["query"]) == set(first["query"])
+    assert set(to_judge["doc"]) == {"c"}
+    assert set(draw.frame["prob"]) == {0.5}
+    assert draw.frame["drawn"].unique().to_list() == [80]
+    with pytest.raises(InputError, match="gold judged 20 of the 40 documents that 'new' has"):
+        rt.correct(runs, bronze, first, "nDCG@2")
+    complete = draw.frame.with_columns(label=pl.col("doc").replace_strict(said, return_dtype=pl.Int32))
+    assert rt.correct(runs, bronze, complete, "nDCG@2").corrected["new"]["nDCG@2"].n == 20
+    more = rt.sample_queries(runs, bronze, "nDCG@2", queries=4, already=first, rng=rng(1)).frame
+    assert set(more["prob"]) == {24 / 40}
+    assert more.filter(pl.col("label").is_null()).group_by("query").len()["len"].sort().to_list() == [1] * 20 + [4] * 4
+    with pytest.raises(InputError, match="gold has all documents of these queries already"):
+        rt.sample_queries(runs, bronze, "nDCG@2", queries=0, already=complete)
+
+
+def test_what_was_lost_of_whole_queries_is_listed_again(here: World) -> None:
+    first = filled(rt.sample_queries(here.runs, here.bronze, "nDCG@6", queries=6, rng=rng()).frame, here)
+    lost = first.with_columns(label=pl.when(pl.int_range(pl.len()) != 3).then("label"))
+    draw = rt.sample_queries(here.runs, here.bronze, "nDCG@6", queries=0, already=lost)
+    assert draw.frame.filter(pl.col("label").is_null()).select("query", "doc").rows() == [first.row(3)[:2]]
+    assert draw.notes[0] == f"1 gold label is lost, of {first.height}: 1 blank"
+
+
+def test_an_earlier_sample_of_other_queries_is_not_continued() -> None:
+    run = {f"q{i}": {"a": 3.0, "b": 2.0} for i in range(40)}
+    bronze = {f"q{i}": {"a": 1, "b": i % 2} for i in range(40)}
+    some = {query: bronze[query] for query in list(bronze)[:20]}
+    first = rt.sample_queries(run, some, "nDCG@2", queries=10, rng=rng()).frame.with_columns(label=1)
+    with pytest.raises(InputError, match="drawn from 20 queries by its probabilities, and the judgments have 40"):
+        rt.sample_queries(run, bronze, "nDCG@2", queries=5, already=first)
+    foreign = first.with_columns(pl.col("query").str.replace("q", "topic"))
+    with pytest.raises(MismatchError, match="no query of the earlier sample is in the judgments: it has 'topic"):
+        rt.sample_queries(run, some, "nDCG@2", queries=5, already=foreign)
+    fewer = {query: some[query] for query in some if query != first["query"][0]}
+    draw = rt.sample_queries(run, fewer, "nDCG@2", queries=5, already=first)
+    assert (
+        draw.notes[0]
+        == f"1 of 10 queries of the earlier sample is not in the judgments, and left out: {first['query'][0]}"
+    )
+    assert set(draw.frame["prob"]) == {14 / 19}
+
+
 def test_the_frame_of_whole_queries_is_what_correct_reads(here: World) -> None:
     draw = rt.sample_queries(here.runs, here.bronze, "nDCG@6", queries=15, rng=rng())
     found = rt.correct(here.runs, here.bronze, filled(draw.frame, here), "nDCG@6,AP", population="these")
@@ -387,6 +440,8 @@ def test_the_frame_of_whole_queries_is_what_correct_reads(here: World) -> None:
 def test_what_queries_cannot_be_drawn_is_refused(here: World) -> None:
     with pytest.raises(UsageError, match="at least 2 queries, found 1; 20 or more are usual"):
         rt.sample_queries(here.runs, here.bronze, "nDCG@6", queries=1)
+    with pytest.raises(UsageError, match="at least 2 queries, found 0; 20 or more are usual"):
+        rt.sample_queries(here.runs, here.bronze, "nDCG@6", queries=0)
     with pytest.raises(UsageError, match="for which measure"):
         rt.sample_queries(here.runs, here.bronze, [], queries=5)
     with pytest.raises(MismatchError, match="no query in common"):

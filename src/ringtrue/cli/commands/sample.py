@@ -33,7 +33,12 @@ MAX_RUNS_SHOWN = 12
 @click.command("sample", cls=common.Command)
 @runs_and_judgments
 @option("--budget DOCS", "How many documents gold can judge.", type=click.IntRange(1))
-@option("--queries N", "How many whole queries gold can judge: for nDCG, AP, RR, ERR.", type=click.IntRange(1))
+@option(
+    "--queries N",
+    "How many whole queries gold can judge: for nDCG, AP, RR, ERR. With --already, how many more; with 0, only what is "
+    "new in those.",
+    type=click.IntRange(0),
+)
 @common.measure_option("What will be corrected", f"Usually {DEFAULT_MEASURE}.", "--for, -m, --measure MEASURE")
 @option(
     "--compare",

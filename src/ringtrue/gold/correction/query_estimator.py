@@ -22,7 +22,7 @@ from ringtrue.gold.correction.results import Bounds, CorrectedDifference, Correc
 from ringtrue.gold.designs import Population
 from ringtrue.stats.intervals import t_quantile, t_tail
 from ringtrue.stats.results import Estimate
-from ringtrue.tables import Judgments
+from ringtrue.tables import Judgments, Run
 
 DEFAULT_DEPTH = 10  # where a measure looks at the whole list: what has to be judged at the least
 MIN_JUDGED_SHARE, MIN_JUDGED_IN_TOP = 0.95, 0.8  # of what bronze judged; of what a run shows
@@ -235,17 +235,21 @@ class QueryEstimator:
                 f"the gold queries have different probabilities in column prob ({prob.min():g} to {prob.max():g}): "
                 f"whole queries should be drawn at random, each as probable as any other"
             )
-        gold_queries = gold_rows["query"].unique().implode()
         depth = measure.reach or DEFAULT_DEPTH
         for run in self.problem.runs:
-            top = run.ranked(depth).filter(pl.col("query").is_in(gold_queries))
-            judged = top.join(gold_rows, on=["query", "doc"], how="semi").height
-            if judged < MIN_JUDGED_IN_TOP * top.height:
+            judged, shown = count_judged_in_top(run, gold_rows, depth)
+            if judged < MIN_JUDGED_IN_TOP * shown:
                 raise InputError(
-                    f"gold judged {judged:,} of the {top.height:,} documents that '{run.name}' has in the top "
+                    f"gold judged {judged:,} of the {shown:,} documents that '{run.name}' has in the top "
                     f"{depth} of the gold queries: these are not whole queries. "
-                    f"`ringtrue sample … --queries N --for {measure}` lists what has to be judged"
+                    f"`ringtrue sample … --already GOLD --queries 0 --for {measure}` lists what has to be judged"
                 )
+
+
+def count_judged_in_top(run: Run, gold_rows: pl.DataFrame, depth: int) -> tuple[int, int]:
+    """How many documents of a run's tops gold judged, in the queries that it judged, and how many there are."""
+    top = run.ranked(depth).filter(pl.col("query").is_in(gold_rows["query"].unique().implode()))
+    return top.join(gold_rows, on=["query", "doc"], how="semi").height, top.height
 
 
 def _contrast(values: FloatArray) -> FloatArray:

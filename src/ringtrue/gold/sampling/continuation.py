@@ -9,9 +9,15 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from ringtrue.errors import InputError
+from ringtrue.errors import InputError, MismatchError
 from ringtrue.evaluation.measures import FloatArray, IntArray
-from ringtrue.gold.correction.gold_sample import GoldSample, build_gold_sample, other_pool_notes, split_gold
+from ringtrue.gold.correction.gold_sample import (
+    MAX_LOST_SHARE,
+    GoldSample,
+    build_gold_sample,
+    other_pool_notes,
+    split_gold,
+)
 from ringtrue.gold.correction.pool import Pool
 from ringtrue.gold.correction.sampling_frame import SamplingFrame
 from ringtrue.gold.sampling.allocation import importance, neyman
@@ -72,6 +78,65 @@ def read_earlier_draw(already: Judgments, sampling_frame: object, pool: Pool) ->
         unseen=np.zeros(len(pool), dtype=bool) if frame is None else ~frame.holds(pool),
         frame=frame,
     ), [*gold.notes, *(notes if frame is None else ())]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
+class EarlierQueries:
+    """The whole queries of an earlier draw that the bronze judge knows: their names, and what gold said of them.
+
+    `docs` has query, doc and label of all that was listed of them; a lost label is empty there.
+    """
+
+    queries: tuple[str, ...]
+    docs: pl.DataFrame
+    notes: tuple[str, ...]
+
+    @property
+    def judged(self) -> Judgments:
+        """The documents that gold judged."""
+        return Judgments(self.docs.drop_nulls("label").select("query", "doc", judge=pl.lit("0"), label="label"))
+
+    def new_docs_note(self, listed: pl.DataFrame) -> tuple[str, ...]:
+        """How many documents of these queries are listed that the earlier draw did not list."""
+        new = listed.filter(pl.col("query").is_in(self.queries)).join(self.docs, on=["query", "doc"], how="anti").height
+        if not new:
+            return ()
+        subject = "1 document is" if new == 1 else f"{new:,} documents are"
+        return (f"{subject} new in the {len(self.queries):,} queries that were drawn before: gold judges them too",)
+
+
+def read_earlier_queries(already: Judgments, query_ids: Sequence[str]) -> EarlierQueries:
+    """The whole queries of an earlier draw among those of the bronze judge, and what is doubtful about them."""
+    gold = split_gold(already, "whole_queries")
+    rows, known = gold.complete.frame, set(query_ids)
+    drawn = rows["query"].unique(maintain_order=True).to_list()
+    foreign = [query for query in drawn if query not in known]
+    if len(foreign) == len(drawn):
+        raise MismatchError(
+            f"no query of the earlier sample is in the judgments: it has '{drawn[0]}', and they have '{query_ids[0]}'; "
+            f"are the ids of the same kind?"
+        )
+    notes = list(gold.notes)
+    if foreign:
+        verb = "is" if len(foreign) == 1 else "are"
+        notes.append(
+            f"{len(foreign):,} of {len(drawn):,} queries of the earlier sample {verb} not in the judgments, and left "
+            f"out: {', '.join(foreign[:3])}{', …' if len(foreign) > 3 else ''}"
+        )
+    if "prob" in rows.columns and rows["prob"].n_unique() == 1:
+        total = len(drawn) / float(rows["prob"][0])
+        if len(query_ids) > total * (1 + MAX_LOST_SHARE) + 1:
+            raise InputError(
+                f"the earlier sample was drawn from {total:,.0f} queries by its probabilities, and the judgments have "
+                f"{len(query_ids):,}: the others had no chance. Give the judgments of those queries alone, or draw a "
+                f"new sample"
+            )
+    rows = rows.filter(~pl.col("query").is_in(foreign))
+    return EarlierQueries(
+        queries=tuple(query for query in query_ids if query in set(rows["query"])),
+        docs=rows.select("query", "doc", label=pl.when(pl.col("label") >= 0).then("label")),
+        notes=tuple(notes),
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

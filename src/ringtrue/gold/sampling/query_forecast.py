@@ -10,7 +10,12 @@ import numpy as np
 from ringtrue.evaluation.evaluate import evaluate
 from ringtrue.evaluation.measures import FloatArray, IntArray, Measure
 from ringtrue.gold.correction.pool import Pool, build_pool, is_linear
-from ringtrue.gold.correction.query_estimator import held_back_slope
+from ringtrue.gold.correction.query_estimator import (
+    DEFAULT_DEPTH,
+    MIN_JUDGED_IN_TOP,
+    count_judged_in_top,
+    held_back_slope,
+)
 from ringtrue.gold.designs import Population
 from ringtrue.gold.sampling.forecast import (
     PRIOR_LABELS,
@@ -47,7 +52,7 @@ def forecast_queries(
     well bronze tells good queries from bad ones: S = G, which is gold alone, and G is the variance of the bronze
     values, which is rough: a judge who finds all queries alike makes it too small. From earlier gold queries both are
     learned, held back by what is assumed: S = G − 2λC + λ²B with their (co)variances C and B, and λ the slope of
-    `correct_by_query`. Student's t with n − 1.
+    `correct_by_query`; not for runs whose documents gold has hardly judged. Student's t with n − 1.
     """
     pool = build_pool(runs, bronze, depth=depth)
     by_measure: dict[Measure, dict[int, dict[str, float]]] = {}
@@ -62,10 +67,12 @@ def forecast_queries(
             for top in (tops if is_linear(measure) else ())
         } or {max(tops): 1.0}
         by_measure[measure] = {}
+        is_judged = np.array([earlier is not None and _is_judged(run, earlier, measure) for run in runs])
         for top, stretch in stretches.items():
-            variance = _forecast_variance(
-                bronze_values, gold_values, gold_places, assumed * stretch**2, queries, population
-            )
+            scaled = assumed * stretch**2
+            learned = _forecast_variance(bronze_values, gold_values, gold_places, scaled, queries, population)
+            alone = _forecast_variance(bronze_values, gold_values[:, :0], gold_places[:0], scaled, queries, population)
+            variance = np.where(is_judged, learned, alone)
             half_widths = t_quantile((1 + level) / 2, max(queries - 1, 1)) * np.sqrt(variance)
             by_measure[measure][top] = {
                 run: half_width
@@ -74,6 +81,12 @@ def forecast_queries(
             }
     forecast = join_scales(by_measure)
     return replace(forecast, notes=(*forecast.notes, *_untold_notes(pool.runs, by_measure)))
+
+
+def _is_judged(run: Run, earlier: Judgments, measure: Measure) -> bool:
+    """Whether gold has judged enough of what a run shows to tell how good it is."""
+    judged, shown = count_judged_in_top(run, earlier.frame, measure.reach or DEFAULT_DEPTH)
+    return judged >= MIN_JUDGED_IN_TOP * shown
 
 
 def _untold_notes(runs: Sequence[str], by_measure: Mapping[Measure, Mapping[int, Mapping[str, float]]]) -> list[str]:

@@ -20,7 +20,6 @@ from ringtrue.gold.correction.gold_sample import (
     EXTENDED_SUFFIX,
     GoldSample,
     comparison_measures,
-    split_gold,
 )
 from ringtrue.gold.correction.pool import Pool, build_pool, is_linear
 from ringtrue.gold.designs import Design, Population
@@ -32,6 +31,7 @@ from ringtrue.gold.sampling.continuation import (
     allocate,
     draw_sizes,
     read_earlier_draw,
+    read_earlier_queries,
 )
 from ringtrue.gold.sampling.forecast import WeightedMeasure, forecast_documents, weigh_measure
 from ringtrue.gold.sampling.query_forecast import forecast_queries
@@ -169,7 +169,8 @@ def sample_queries(
 
     Every query is as probable as any other. Of each that is drawn, gold should judge what the bronze judge did, and
     what the runs show. The half-widths to expect are those of gold alone: bronze makes them narrower, by how much only
-    gold can tell; with `already`, the queries that it has judged do.
+    gold can tell; with `already`, the queries that it has judged do. Of these, what other runs or bronze labels bring
+    is listed too, and with `queries=0` that is all: no query is drawn anew.
 
     Examples:
         >>> run = {f"q{i}": {"a": 2.0, "b": 1.0} for i in range(20)}
@@ -187,42 +188,37 @@ def sample_queries(
     query_ids = bronze.frame["query"].unique(maintain_order=True).to_list()
     for run in runs:
         require_overlap(run, query_ids)
-    earlier_gold = (
-        None if already is None else split_gold(Judgments.of(already, allow_blank=True), "whole_queries").judged.frame
-    )
-    judged_queries = (
-        [] if earlier_gold is None else [query for query in query_ids if query in set(earlier_gold["query"])]
-    )
-    remaining = [query for query in query_ids if query not in set(judged_queries)]
-    if queries < 2:
+    earlier = None if already is None else read_earlier_queries(Judgments.of(already, allow_blank=True), query_ids)
+    drawn_before = () if earlier is None else earlier.queries
+    remaining = [query for query in query_ids if query not in set(drawn_before)]
+    if queries < (2 if earlier is None else 0):
         raise UsageError(f"a sample needs at least 2 queries, found {queries}; 20 or more are usual")
-    notes = []
+    notes = [] if earlier is None else list(earlier.notes)
     if queries > len(remaining):
         notes.append(f"{queries:,} queries were asked for, and only {len(remaining):,} are left to draw: all of them")
-    if not remaining:
-        raise InputError("gold has all queries already: nothing is left to draw")
     chosen = [remaining[index] for index in np.sort(rng.permutation(len(remaining))[:queries])]
-    if len(judged_queries) + len(chosen) < 20:
-        notes.append(
-            f"{len(judged_queries) + len(chosen)} queries are few: from 20 on the intervals keep what they say"
-        )
+    n_drawn = len(drawn_before) + len(chosen)
+    if n_drawn < 20:
+        notes.append(f"{n_drawn} queries are few: from 20 on the intervals keep what they say")
     depth = max(measure.reach or _longest_list(runs) for measure in parsed_measures)
     retrieved = pl.concat([run.ranked(depth).select("query", "doc") for run in runs])
-    documents = pl.concat([bronze.frame.select("query", "doc"), retrieved]).unique(maintain_order=True)
-    prob = (len(judged_queries) + len(chosen)) / len(query_ids)
-    frame = documents.filter(pl.col("query").is_in(chosen)).sort("query", maintain_order=True)
+    listed_before = [] if earlier is None else [earlier.docs.select("query", "doc")]
+    documents = pl.concat([*listed_before, bronze.frame.select("query", "doc"), retrieved]).unique(maintain_order=True)
+    frame = documents.filter(pl.col("query").is_in([*drawn_before, *chosen])).sort("query", maintain_order=True)
+    prob = n_drawn / len(query_ids)
     frame = frame.select("query", "doc", prob=pl.lit(prob), stratum="query", design=pl.lit("whole_queries"))
-    if earlier_gold is not None:
-        labelled = earlier_gold.filter(pl.col("query").is_in(judged_queries)).select(
-            "query", "doc", prob=pl.lit(prob), stratum="query", design=pl.lit("whole_queries"), label="label"
-        )
-        frame = pl.concat([labelled, frame.with_columns(label=pl.lit(None, dtype=pl.Int32))])
+    if earlier is not None:
+        frame = frame.join(earlier.docs, on=["query", "doc"], how="left", maintain_order="left")
+        notes += earlier.new_docs_note(frame)
+        if not frame["label"].null_count():
+            what = "queries" if not remaining else "documents of these queries"
+            raise InputError(f"gold has all {what} already: nothing is left to draw")
     forecast = forecast_queries(
         runs,
         bronze,
         parsed_measures,
-        len(judged_queries) + len(chosen),
-        None if earlier_gold is None else Judgments(earlier_gold),
+        n_drawn,
+        None if earlier is None else earlier.judged,
         depth=depth,
         gold_top=gold_top,
         population=population,
