@@ -184,6 +184,24 @@ def judged(run: Any, queries: int, docs: int) -> dict[str, dict[str, int]]:
             for query, row in list(run.items())[:queries]}  # fmt: skip
 
 
+def test_a_run_whose_documents_gold_did_not_judge_is_withheld_and_the_others_stay() -> None:
+    run, bronze = long_run()
+    runs = {"near": run, "also": {query: dict(reversed(docs.items())) for query, docs in run.items()},
+            "new": {query: {f"new{i}": 9.0 - i for i in range(9)} for query in run}}  # fmt: skip
+    gold = judged(run, 4, 10)
+    asked: dict[str, Any] = {"design": "whole_queries"}
+    found = rt.correct(runs, bronze, gold, "nDCG@10", **asked)
+    assert [found.corrected[name]["nDCG@10"].value is None for name in runs] == [False, False, True]
+    assert found.gold_only["new"]["nDCG@10"].value is None
+    assert found.corrected["new"]["nDCG@10"].notes[0].startswith("gold judged 0 of the 36 documents that 'new' has")
+    comparisons = rt.compare_corrected(runs, bronze, gold, "nDCG@10", **asked)
+    assert [one.difference.value is None for one in comparisons] == [False, True, True]
+    assert [one.p_value is None for one in comparisons][1:] == [True, True]
+    assert "gold judged 0 of the 36 documents that 'new' has" in comparisons[1].notes[0]
+    with pytest.raises(InputError, match="gold judged 0 of the 36 documents that 'new' has"):
+        rt.compare_corrected(runs, bronze, gold, "nDCG@10", baselines="new", **asked)
+
+
 @pytest.mark.parametrize("method", [None, "gold"])
 def test_queries_of_which_gold_judged_less_than_four_fifths_are_refused(method: Any) -> None:
     run, bronze = long_run()
@@ -203,12 +221,11 @@ def test_queries_of_which_gold_judged_less_than_four_fifths_are_refused(method: 
     assert rt.correct(longer, told, judged(longer, 4, 8), "AP", **asked).corrected["run"]["AP"].n == 4
 
 
-def test_one_run_of_which_gold_judged_too_little_is_reason_enough_to_refuse_a_comparison_too() -> None:
+def test_a_pair_with_a_run_of_which_gold_judged_too_little_is_refused() -> None:
     run, bronze = long_run()
     other = {query: {f"z{place}": score for place, score in enumerate(row.values())} for query, row in run.items()}
-    for ask in (rt.correct, compare_corrected):
-        with pytest.raises(InputError, match="gold judged 0 of the 40 documents that 'other' has in the top 10"):
-            ask({"long": run, "other": other}, bronze, judged(run, 4, 10), "nDCG@10", design="whole_queries")
+    with pytest.raises(InputError, match="gold judged 0 of the 40 documents that 'other' has in the top 10"):
+        compare_corrected({"long": run, "other": other}, bronze, judged(run, 4, 10), "nDCG@10", design="whole_queries")
 
 
 def test_documents_that_bronze_judged_and_gold_did_not_are_told() -> None:

@@ -17,6 +17,7 @@ from ringtrue.report.inputs import ReportInputs, compare_run_pairs, estimate_run
 from ringtrue.report.model import Forest, Section
 from ringtrue.report.sections import run_comparisons
 from ringtrue.stats.results import Comparison, Estimate
+from ringtrue.tables import Run
 from strategies import examples
 
 ALIKE = [1, 2, 1, 2, 1, 2, 1, 2]
@@ -93,6 +94,16 @@ def test_lines_miss_0_and_letters_differ_just_where_it_is_decided(ranks: list[li
         assert drawn.high is not None
         if one.effect_size is not None and one.difference.se:  # all queries alike: p is not that of the interval
             assert one.decided == (drawn.high < 0 or drawn.low > 0)
+
+
+def test_a_run_that_gold_could_not_reach_is_not_compared_and_the_others_are() -> None:
+    material = simulated("whole queries")
+    new = Run.of({query: {f"new{rank}": -float(rank) for rank in range(10)} for query in material.runs[0].queries})
+    section = made(replace(material, runs=(*material.runs, new.called("new"))))
+    assert "new cannot be compared with it" in section.answer
+    assert behind(section)["new"].value is None
+    assert chart(section).names[-1] == "new"
+    assert any("not compared with the best" in note for note in section.figures[0].notes)
 
 
 @pytest.mark.parametrize("gold", ["documents", "whole queries"])

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -28,6 +28,7 @@ DEFAULT_DEPTH = 10  # where a measure looks at the whole list: what has to be ju
 MIN_JUDGED_SHARE, MIN_JUDGED_IN_TOP = 0.95, 0.8  # of what bronze judged; of what a run shows
 MIN_QUERIES = 20  # queries: below, intervals cover less than they say
 SLOPE_PENALTY = 5  # queries that a slope is held back by
+LIST_MISSING = "`ringtrue sample … --already GOLD --queries 0 --for {measure}` lists what has to be judged"
 MIN_SQUARES = 1e-12  # of bronze values around their mean: below, they are equal but for rounding
 
 
@@ -38,6 +39,7 @@ class QueryEstimator:
     problem: CorrectionProblem
     gold: Judgments
     _values: dict[Measure, tuple[FloatArray, FloatArray, IntArray]] = field(default_factory=dict)
+    _judged_counts: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)  # of a run, to a depth
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -69,7 +71,9 @@ class QueryEstimator:
             return self.gold_only(measure)
         means = self._correct_means(measure)
         return [
-            cut_to_possible(means.estimate(run, level=self.problem.level), measure)
+            self._withhold_unjudged(
+                cut_to_possible(means.estimate(run, level=self.problem.level), measure), measure, run
+            )
             for run in range(len(self.problem.runs))
         ]
 
@@ -88,7 +92,11 @@ class QueryEstimator:
         if self.problem.method == "gold":
             return None
         bronze, gold, gold_index = self._prepare(measure)
-        if pairs is not None:
+        judged = np.array([self._unjudged_note(measure, run) is None for run in range(len(self.problem.runs))])
+        if pairs is None:
+            bronze, gold = bronze[judged], gold[judged]
+        else:
+            pairs = pairs[judged[pairs].all(axis=1)]
             bronze, gold = (values[pairs[:, 0]] - values[pairs[:, 1]] for values in (bronze, gold))
         asked, these = (
             correct_by_query(bronze, gold, gold_index, population=population)
@@ -109,7 +117,9 @@ class QueryEstimator:
         """The mean over the gold queries."""
         means = self._correct_means(measure)
         return [
-            cut_to_possible(means.estimate(run, level=self.problem.level, gold_only=True), measure)
+            self._withhold_unjudged(
+                cut_to_possible(means.estimate(run, level=self.problem.level, gold_only=True), measure), measure, run
+            )
             for run in range(len(self.problem.runs))
         ]
 
@@ -117,6 +127,10 @@ class QueryEstimator:
         """Each pair by the differences of single queries, with a slope of its own."""
         bronze, gold, gold_index = self._prepare(measure)
         gold_only = self.problem.method == "gold"
+        pair_reasons = [[self._unjudged_note(measure, run) for run in pair] for pair in pairs.tolist()]
+        if pair_reasons and all(any(reasons) for reasons in pair_reasons):
+            reason = next(filter(None, pair_reasons[0]))
+            raise InputError(f"{reason}: these are not whole queries. {LIST_MISSING.format(measure=measure)}")
         bronze_differences = bronze[pairs[:, 0]] - bronze[pairs[:, 1]]
         means = correct_by_query(
             np.zeros_like(bronze_differences) if gold_only else bronze_differences,
@@ -128,18 +142,21 @@ class QueryEstimator:
         has_bounds = not gold_only and self._unknown_docs.height > 0 and len(pairs) <= MAX_BOUNDED_PAIRS
         bounds = [self._bound(measure, pair) if has_bounds else None for pair in pairs.tolist()]
         limits = possible_differences(measure)
-        return [
-            CorrectedDifference(
-                difference=cut_to_possible(
-                    means.estimate(row, level=self.problem.level, gold_only=gold_only), measure, difference=True
-                ),
-                p_value=means.p_value(row, gold_only=gold_only),
-                test=test,
-                df=means.df,
-                bounds=None if one is None else one.around(means.estimate(row, level=self.problem.level), *limits),
+        differences = []
+        for row, (pair, row_bounds) in enumerate(zip(pairs.tolist(), bounds, strict=True)):
+            estimate = means.estimate(row, level=self.problem.level, gold_only=gold_only)
+            difference = self._withhold_unjudged(cut_to_possible(estimate, measure, difference=True), measure, *pair)
+            has_value = difference.value is not None
+            differences.append(
+                CorrectedDifference(
+                    difference=difference,
+                    p_value=means.p_value(row, gold_only=gold_only) if has_value else None,
+                    test=test,
+                    df=means.df,
+                    bounds=None if row_bounds is None or not has_value else row_bounds.around(estimate, *limits),
+                )
             )
-            for row, one in enumerate(bounds)
-        ]
+        return differences
 
     def checks(self, measure: Measure, pairs: IntArray | None = None) -> list[Check]:  # noqa: ARG002 - the protocol's
         """Are the gold queries like the others by bronze, and are there enough?"""
@@ -219,7 +236,8 @@ class QueryEstimator:
                     f"expected gold labels for at least 2 whole queries that bronze judged too, found "
                     f"{len(gold_queries)}; draw more with `ringtrue sample … --queries 20 --for {measure}`"
                 )
-            self._require_whole_queries(gold_rows, measure)
+            _require_one_probability(gold_rows)
+            self._require_whole_queries(measure)
             bronze = evaluate(self.problem.runs, self.problem.bronze, self.problem.bronze_measure(measure)).cube()
             gold = evaluate(self.problem.runs, Judgments(gold_rows), measure).cube()
             index_of = {query: index for index, query in enumerate(bronze.queries)}
@@ -227,23 +245,41 @@ class QueryEstimator:
             self._values[measure] = bronze.values[0], gold.values[0], gold_index
         return self._values[measure]
 
-    def _require_whole_queries(self, gold_rows: pl.DataFrame, measure: Measure) -> None:
-        """Refuse gold that judged only a part of its queries, and gold whose queries were not equally probable."""
-        prob = gold_rows["prob"].to_numpy() if "prob" in gold_rows.columns else np.ones(1)
-        if np.ptp(prob) > 0:
-            raise InputError(
-                f"the gold queries have different probabilities in column prob ({prob.min():g} to {prob.max():g}): "
-                f"whole queries should be drawn at random, each as probable as any other"
-            )
+    def _require_whole_queries(self, measure: Measure) -> None:
+        """Refuse gold that judged only a part of its queries, of every run."""
+        reasons = [self._unjudged_note(measure, run) for run in range(len(self.problem.runs))]
+        if reasons[0] is not None and None not in reasons:
+            raise InputError(f"{reasons[0]}: these are not whole queries. {LIST_MISSING.format(measure=measure)}")
+
+    def _withhold_unjudged(self, estimate: Estimate, measure: Measure, *runs: int) -> Estimate:
+        """Without a value where gold judged too little of what a run shows."""
+        for reason in filter(None, (self._unjudged_note(measure, run) for run in runs)):
+            notes = (f"{reason}. {LIST_MISSING.format(measure=measure)}",)
+            return replace(estimate, value=None, se=None, low=None, high=None, notes=notes)
+        return estimate
+
+    def _unjudged_note(self, measure: Measure, run: int) -> str | None:
+        """That gold judged too little of what a run shows in the gold queries; None where it judged enough."""
         depth = measure.reach or DEFAULT_DEPTH
-        for run in self.problem.runs:
-            judged, shown = count_judged_in_top(run, gold_rows, depth)
-            if judged < MIN_JUDGED_IN_TOP * shown:
-                raise InputError(
-                    f"gold judged {judged:,} of the {shown:,} documents that '{run.name}' has in the top "
-                    f"{depth} of the gold queries: these are not whole queries. "
-                    f"`ringtrue sample … --already GOLD --queries 0 --for {measure}` lists what has to be judged"
-                )
+        if (run, depth) not in self._judged_counts:
+            self._judged_counts[run, depth] = count_judged_in_top(self.problem.runs[run], self._gold_rows, depth)
+        judged, shown = self._judged_counts[run, depth]
+        if judged >= MIN_JUDGED_IN_TOP * shown:
+            return None
+        return (
+            f"gold judged {judged:,} of the {shown:,} documents that '{self.problem.run_names[run]}' has in the top "
+            f"{depth} of the gold queries"
+        )
+
+
+def _require_one_probability(gold_rows: pl.DataFrame) -> None:
+    """Refuse gold whose queries were not equally probable."""
+    prob = gold_rows["prob"].to_numpy() if "prob" in gold_rows.columns else np.ones(1)
+    if np.ptp(prob) > 0:
+        raise InputError(
+            f"the gold queries have different probabilities in column prob ({prob.min():g} to {prob.max():g}): "
+            f"whole queries should be drawn at random, each as probable as any other"
+        )
 
 
 def count_judged_in_top(run: Run, gold_rows: pl.DataFrame, depth: int) -> tuple[int, int]:

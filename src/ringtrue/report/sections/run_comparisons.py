@@ -120,7 +120,8 @@ def _summarise_comparisons(
         return f"{capitalize_first(all_runs_phrase(names))} have the same value."
     beaten = sum(pairs[best, run].better == best for run in others)
     ahead = [run for run in others if pairs[best, run].better == run]
-    undecided = [run for run in others if pairs[best, run].better is None]
+    uncompared = [run for run in others if pairs[best, run].difference.value is None]
+    undecided = [run for run in others if pairs[best, run].better is None and run not in uncompared]
     if beaten == len(others):
         return f"{best} is better than each of the other {beaten} runs."
     if len(leading) > 1:
@@ -134,6 +135,8 @@ def _summarise_comparisons(
     parts = [opening]
     if undecided:
         parts.append(f"{join_names(undecided)} cannot be told from {pronoun}")
+    if uncompared:
+        parts.append(f"{join_names(uncompared)} cannot be compared with {pronoun}")
     if ahead:
         parts.append(f"{join_names(ahead)}, compared with {pronoun} alone, {pick_form(ahead, 'is', 'are')} better")
     decided = sum(comparison.decided for comparison in comparisons)
