@@ -390,8 +390,7 @@ def test_whole_queries_are_extended_to_a_new_run() -> None:
     assert set(to_judge["doc"]) == {"c"}
     assert set(draw.frame["prob"]) == {0.5}
     assert draw.frame["drawn"].unique().to_list() == [80]
-    with pytest.raises(InputError, match="gold judged 20 of the 40 documents that 'new' has"):
-        rt.correct(runs, bronze, first, "nDCG@2")
+    assert rt.correct(runs, bronze, first, "nDCG@2").corrected["new"]["nDCG@2"].value is None
     complete = draw.frame.with_columns(label=pl.col("doc").replace_strict(said, return_dtype=pl.Int32))
     assert rt.correct(runs, bronze, complete, "nDCG@2").corrected["new"]["nDCG@2"].n == 20
     more = rt.sample_queries(runs, bronze, "nDCG@2", queries=4, already=first, rng=rng(1)).frame
