@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -19,16 +19,15 @@ from ringtrue.gold.correction.gold_sample import MAX_LOST_SHARE
 from ringtrue.gold.correction.possible_values import cut_to_possible, possible_differences, possible_values
 from ringtrue.gold.correction.query_bounds import bound_unknown_docs, find_unknown_docs
 from ringtrue.gold.correction.results import Bounds, CorrectedDifference, CorrectionProblem, summarise_judge
+from ringtrue.gold.correction.whole_queries import JudgedTops, require_one_probability
 from ringtrue.gold.designs import Population
 from ringtrue.stats.intervals import t_quantile, t_tail
 from ringtrue.stats.results import Estimate
-from ringtrue.tables import Judgments, Run
+from ringtrue.tables import Judgments
 
-DEFAULT_DEPTH = 10  # where a measure looks at the whole list: what has to be judged at the least
-MIN_JUDGED_SHARE, MIN_JUDGED_IN_TOP = 0.95, 0.8  # of what bronze judged; of what a run shows
+MIN_JUDGED_SHARE = 0.95  # of what bronze judged
 MIN_QUERIES = 20  # queries: below, intervals cover less than they say
 SLOPE_PENALTY = 5  # queries that a slope is held back by
-LIST_MISSING = "`ringtrue sample … --already GOLD --queries 0 --for {measure}` lists what has to be judged"
 MIN_SQUARES = 1e-12  # of bronze values around their mean: below, they are equal but for rounding
 
 
@@ -39,7 +38,6 @@ class QueryEstimator:
     problem: CorrectionProblem
     gold: Judgments
     _values: dict[Measure, tuple[FloatArray, FloatArray, IntArray]] = field(default_factory=dict)
-    _judged_counts: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)  # of a run, to a depth
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -71,7 +69,7 @@ class QueryEstimator:
             return self.gold_only(measure)
         means = self._correct_means(measure)
         return [
-            self._withhold_unjudged(
+            self._tops.withhold_unjudged(
                 cut_to_possible(means.estimate(run, level=self.problem.level), measure), measure, run
             )
             for run in range(len(self.problem.runs))
@@ -92,12 +90,11 @@ class QueryEstimator:
         if self.problem.method == "gold":
             return None
         bronze, gold, gold_index = self._prepare(measure)
-        judged = np.array([self._unjudged_note(measure, run) is None for run in range(len(self.problem.runs))])
-        if pairs is None:
-            bronze, gold = bronze[judged], gold[judged]
-        else:
-            pairs = pairs[judged[pairs].all(axis=1)]
+        rows = [[run] for run in range(len(self.problem.runs))] if pairs is None else pairs.tolist()
+        judged = np.array([self._tops.unjudged_reason(measure, row) is None for row in rows])
+        if pairs is not None:
             bronze, gold = (values[pairs[:, 0]] - values[pairs[:, 1]] for values in (bronze, gold))
+        bronze, gold = bronze[judged], gold[judged]
         asked, these = (
             correct_by_query(bronze, gold, gold_index, population=population)
             for population in (self.problem.population, "these")
@@ -117,7 +114,7 @@ class QueryEstimator:
         """The mean over the gold queries."""
         means = self._correct_means(measure)
         return [
-            self._withhold_unjudged(
+            self._tops.withhold_unjudged(
                 cut_to_possible(means.estimate(run, level=self.problem.level, gold_only=True), measure), measure, run
             )
             for run in range(len(self.problem.runs))
@@ -127,10 +124,7 @@ class QueryEstimator:
         """Each pair by the differences of single queries, with a slope of its own."""
         bronze, gold, gold_index = self._prepare(measure)
         gold_only = self.problem.method == "gold"
-        pair_reasons = [[self._unjudged_note(measure, run) for run in pair] for pair in pairs.tolist()]
-        if pair_reasons and all(any(reasons) for reasons in pair_reasons):
-            reason = next(filter(None, pair_reasons[0]))
-            raise InputError(f"{reason}: these are not whole queries. {LIST_MISSING.format(measure=measure)}")
+        self._tops.require_some(measure, pairs.tolist())
         bronze_differences = bronze[pairs[:, 0]] - bronze[pairs[:, 1]]
         means = correct_by_query(
             np.zeros_like(bronze_differences) if gold_only else bronze_differences,
@@ -145,7 +139,9 @@ class QueryEstimator:
         differences = []
         for row, (pair, row_bounds) in enumerate(zip(pairs.tolist(), bounds, strict=True)):
             estimate = means.estimate(row, level=self.problem.level, gold_only=gold_only)
-            difference = self._withhold_unjudged(cut_to_possible(estimate, measure, difference=True), measure, *pair)
+            difference = self._tops.withhold_unjudged(
+                cut_to_possible(estimate, measure, difference=True), measure, *pair
+            )
             has_value = difference.value is not None
             differences.append(
                 CorrectedDifference(
@@ -236,8 +232,8 @@ class QueryEstimator:
                     f"expected gold labels for at least 2 whole queries that bronze judged too, found "
                     f"{len(gold_queries)}; draw more with `ringtrue sample … --queries 20 --for {measure}`"
                 )
-            _require_one_probability(gold_rows)
-            self._require_whole_queries(measure)
+            require_one_probability(gold_rows)
+            self._tops.require_some(measure, [[run] for run in range(len(self.problem.runs))])
             bronze = evaluate(self.problem.runs, self.problem.bronze, self.problem.bronze_measure(measure)).cube()
             gold = evaluate(self.problem.runs, Judgments(gold_rows), measure).cube()
             index_of = {query: index for index, query in enumerate(bronze.queries)}
@@ -245,47 +241,9 @@ class QueryEstimator:
             self._values[measure] = bronze.values[0], gold.values[0], gold_index
         return self._values[measure]
 
-    def _require_whole_queries(self, measure: Measure) -> None:
-        """Refuse gold that judged only a part of its queries, of every run."""
-        reasons = [self._unjudged_note(measure, run) for run in range(len(self.problem.runs))]
-        if reasons[0] is not None and None not in reasons:
-            raise InputError(f"{reasons[0]}: these are not whole queries. {LIST_MISSING.format(measure=measure)}")
-
-    def _withhold_unjudged(self, estimate: Estimate, measure: Measure, *runs: int) -> Estimate:
-        """Without a value where gold judged too little of what a run shows."""
-        for reason in filter(None, (self._unjudged_note(measure, run) for run in runs)):
-            notes = (f"{reason}. {LIST_MISSING.format(measure=measure)}",)
-            return replace(estimate, value=None, se=None, low=None, high=None, notes=notes)
-        return estimate
-
-    def _unjudged_note(self, measure: Measure, run: int) -> str | None:
-        """That gold judged too little of what a run shows in the gold queries; None where it judged enough."""
-        depth = measure.reach or DEFAULT_DEPTH
-        if (run, depth) not in self._judged_counts:
-            self._judged_counts[run, depth] = count_judged_in_top(self.problem.runs[run], self._gold_rows, depth)
-        judged, shown = self._judged_counts[run, depth]
-        if judged >= MIN_JUDGED_IN_TOP * shown:
-            return None
-        return (
-            f"gold judged {judged:,} of the {shown:,} documents that '{self.problem.run_names[run]}' has in the top "
-            f"{depth} of the gold queries"
-        )
-
-
-def _require_one_probability(gold_rows: pl.DataFrame) -> None:
-    """Refuse gold whose queries were not equally probable."""
-    prob = gold_rows["prob"].to_numpy() if "prob" in gold_rows.columns else np.ones(1)
-    if np.ptp(prob) > 0:
-        raise InputError(
-            f"the gold queries have different probabilities in column prob ({prob.min():g} to {prob.max():g}): "
-            f"whole queries should be drawn at random, each as probable as any other"
-        )
-
-
-def count_judged_in_top(run: Run, gold_rows: pl.DataFrame, depth: int) -> tuple[int, int]:
-    """How many documents of a run's tops gold judged, in the queries that it judged, and how many there are."""
-    top = run.ranked(depth).filter(pl.col("query").is_in(gold_rows["query"].unique().implode()))
-    return top.join(gold_rows, on=["query", "doc"], how="semi").height, top.height
+    @cached_property
+    def _tops(self) -> JudgedTops:
+        return JudgedTops(runs=self.problem.runs, gold_rows=self._gold_rows)
 
 
 def _contrast(values: FloatArray) -> FloatArray:

@@ -10,12 +10,8 @@ import numpy as np
 from ringtrue.evaluation.evaluate import evaluate
 from ringtrue.evaluation.measures import FloatArray, IntArray, Measure
 from ringtrue.gold.correction.pool import Pool, build_pool, is_linear
-from ringtrue.gold.correction.query_estimator import (
-    DEFAULT_DEPTH,
-    MIN_JUDGED_IN_TOP,
-    count_judged_in_top,
-    held_back_slope,
-)
+from ringtrue.gold.correction.query_estimator import held_back_slope
+from ringtrue.gold.correction.whole_queries import JudgedTops
 from ringtrue.gold.designs import Population
 from ringtrue.gold.sampling.forecast import (
     PRIOR_LABELS,
@@ -55,6 +51,7 @@ def forecast_queries(
     `correct_by_query`; not for runs whose documents gold has hardly judged. Student's t with n − 1.
     """
     pool = build_pool(runs, bronze, depth=depth)
+    judged_tops = None if earlier is None else JudgedTops(runs=runs, gold_rows=earlier.frame)
     by_measure: dict[Measure, dict[int, dict[str, float]]] = {}
     judged_top = None if earlier is None else int(earlier.frame["label"].max())  # type: ignore[arg-type]
     for measure in measures:
@@ -67,7 +64,9 @@ def forecast_queries(
             for top in (tops if is_linear(measure) else ())
         } or {max(tops): 1.0}
         by_measure[measure] = {}
-        is_judged = np.array([earlier is not None and _is_judged(run, earlier, measure) for run in runs])
+        is_judged = np.zeros(len(runs), dtype=bool)
+        if judged_tops is not None:
+            is_judged[:] = [judged_tops.unjudged_reason(measure, [run]) is None for run in range(len(runs))]
         for top, stretch in stretches.items():
             scaled = assumed * stretch**2
             learned = _forecast_variance(bronze_values, gold_values, gold_places, scaled, queries, population)
@@ -81,12 +80,6 @@ def forecast_queries(
             }
     forecast = join_scales(by_measure)
     return replace(forecast, notes=(*forecast.notes, *_untold_notes(pool.runs, by_measure)))
-
-
-def _is_judged(run: Run, earlier: Judgments, measure: Measure) -> bool:
-    """Whether gold has judged enough of what a run shows to tell how good it is."""
-    judged, shown = count_judged_in_top(run, earlier.frame, measure.reach or DEFAULT_DEPTH)
-    return judged >= MIN_JUDGED_IN_TOP * shown
 
 
 def _untold_notes(runs: Sequence[str], by_measure: Mapping[Measure, Mapping[int, Mapping[str, float]]]) -> list[str]:
