@@ -8,7 +8,7 @@ unexport PYTHONDONTWRITEBYTECODE
 check test studies: export OPENBLAS_NUM_THREADS = 1
 check test studies: export POLARS_MAX_THREADS = 1
 
-.PHONY: demo style parts test check bench studies docs site clean
+.PHONY: demo style parts test check golden bench studies docs site clean
 
 $(VENV)/.run: pyproject.toml constraints.txt  ## what users need
 	$(PYTHON) -m venv $(VENV)
@@ -36,6 +36,9 @@ parts:  ## PostgreSQL and a browser for the tests, installed where we may
 
 test: parts style  ## all but the longest simulations, with many examples; what CI runs
 	$(BIN)/pytest -q -n 2 --hypothesis-profile=test -m "not study"
+
+golden: $(VENV)/.dev  ## accept the words of commands and pages as they now are; then read the diff
+	$(BIN)/pytest -q -n 2 -m "not study" tests -k golden --rewrite-golden
 
 bench:  ## speed against peers, in CPU seconds, and the longest simulations
 	$(PYTHON) -m venv $(BENCH)

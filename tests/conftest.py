@@ -20,7 +20,8 @@ GC_THRESHOLDS = (10_000, 20, 20)  # the garbage collector comes far less often t
 sys.path.insert(0, str(Path(__file__).parent))  # so that tests can import strategies
 sys.path.append(str(Path(__file__).parents[1]))  # and the servers that benchmarks start, too
 gc.disable()  # until all tests are there: until then next to nothing becomes garbage
-pytest_plugins = ["real_parts", "browsers"]  # PostgreSQL, a store in each of the two databases, and a browser
+# PostgreSQL and a store in each of the two databases, a browser, and the words that are held once
+pytest_plugins = ["real_parts", "browsers", "golden_texts"]
 
 
 def pytest_collection_finish() -> None:

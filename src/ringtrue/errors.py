@@ -23,14 +23,20 @@ Each message is one line: what was expected, what was found, where, and what to 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+import copy
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
+
+from ringtrue.messages import PYTHON, Note, Suggestion, spell
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from ringtrue.messages import Spelling
 
 
 class RingtrueError(Exception):
-    """The root of every error raised on purpose.
+    """The root of every error raised on purpose: a note that stopped the work.
+
+    `code` says which error it is, `parameter` which argument is meant, `file` and `line` where it was found.
 
     Examples:
         >>> import ringtrue as rt
@@ -40,6 +46,91 @@ class RingtrueError(Exception):
         ...     print(error)
         unknown measure 'nDGC@10'; did you mean 'nDCG@10'? `ringtrue measures` lists them all
     """
+
+    names_parameter: ClassVar[bool] = False  # whether the sentence ends in the parameter, where no hint has it
+
+    def __init__(
+        self,
+        code: str,
+        text: str = "",
+        *,
+        parameter: str | None = None,
+        subject: str | None = None,
+        file: str | None = None,
+        line: int | None = None,
+        suggestions: Iterable[Suggestion] = (),
+    ) -> None:
+        if not text:  # transitional: an error that has no code yet
+            code, text = "", code
+        self.file = file
+        self.line = line
+        self.note = Note(code, text, parameter=parameter, subject=subject, suggestions=suggestions)
+        super().__init__(self.spelled(PYTHON))
+
+    @property
+    def code(self) -> str:
+        """Which error it is; docs/reference/errors.md explains each."""
+        return self.note.code
+
+    @property
+    def text(self) -> str:
+        """What is the matter, without where and without what to do."""
+        return self.note.text
+
+    @property
+    def parameter(self) -> str | None:
+        """The argument that is meant, by its Python name."""
+        return self.note.parameter
+
+    @property
+    def place(self) -> str | None:
+        """Where it was found: `bm25.run:812`."""
+        return self.file if self.file is None or self.line is None else f"{self.file}:{self.line}"
+
+    def spelled(self, spelling: Spelling) -> str:
+        """The one line that the users of a front end read: where, what, and what to do next."""
+        note = self.note
+        if self.names_parameter and note.parameter and not any(map(spelling.suggestion, note.suggestions)):
+            parameter = spelling.parameter(note.parameter)
+            note = note.changed(text=f"{note.text} ({parameter})") if parameter else note
+        return spell(note if self.place is None else note.about(self.place), spelling)
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Copied and pickled by its fields, whatever a subclass asks for to be made."""
+        return _restore, (type(self), self.args, vars(self))
+
+    def with_note(self, note: Note) -> Self:
+        """The same error with another note."""
+        changed = copy.copy(self)
+        changed.note = note
+        changed.args = (changed.spelled(PYTHON),)
+        return changed
+
+    def about(self, subject: str) -> Self:
+        """The same error, said of this: a run, a question, a column."""
+        return self.with_note(self.note.about(subject))
+
+    def found_in(self, file: str, line: int | None = None) -> Self:
+        """The same error with the place where it was found; one that is known already stays."""
+        changed = copy.copy(self)
+        changed.file, changed.line = (file, line) if self.file is None else (self.file, self.line)
+        return changed.with_note(self.note)
+
+    def as_dict(self, spelling: Spelling = PYTHON) -> dict[str, Any]:
+        """The error as plain data: code, message, parameter, file and line."""
+        return {
+            "code": self.code,
+            "message": self.spelled(spelling),
+            "parameter": self.parameter,
+            "file": self.file,
+            "line": self.line,
+        }
+
+
+def _restore(kind: type[RingtrueError], args: tuple[object, ...], fields: dict[str, object]) -> RingtrueError:
+    error = kind.__new__(kind, *args)
+    vars(error).update(fields)
+    return error
 
 
 class InputError(RingtrueError):
@@ -62,9 +153,17 @@ class DuplicateError(InputError):
     """One (query, doc) stands twice where it may stand once."""
 
     def __init__(
-        self, message: str, *, table: Literal["run", "judgments"], query: str, doc: str, judge: str | None = None
+        self,
+        code: str,
+        text: str = "",
+        *,
+        table: Literal["run", "judgments"],
+        query: str,
+        doc: str,
+        judge: str | None = None,
+        **fields: Any,
     ) -> None:
-        super().__init__(message)
+        super().__init__(code, text, **fields)
         self.table = table
         self.judge = judge  # where one judge said both
         self.query = query
@@ -77,6 +176,8 @@ class MismatchError(InputError):
 
 class UsageError(RingtrueError):
     """The question was put wrongly: an option, a name, a parameter."""
+
+    names_parameter = True
 
 
 class MeasureError(UsageError):

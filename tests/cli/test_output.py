@@ -10,6 +10,7 @@ import pytest
 
 from ringtrue.cli.output import ERASE_LINE_ABOVE, LONG_WORK_BYTES, OutputFormat, emit, progress_bar, step_bar
 from ringtrue.formatting.grid import Grid
+from ringtrue.messages import Note
 
 GRID = Grid(columns=["run", "AP"], rows=[["bm25_v2", "0.5"]], caption="mean")
 
@@ -43,9 +44,10 @@ def test_csv_has_every_digit_where_a_command_gives_them(capsys: pytest.CaptureFi
 
 
 def test_notes_go_to_standard_error_and_into_the_json(capsys: pytest.CaptureFixture[str]) -> None:
-    emit("json", payload={"a": 1}, grid=never, notes=["few queries"])
+    emit("json", payload={"a": 1}, grid=never, notes=[Note("few-queries", "few queries")])
     printed = capsys.readouterr()
-    assert (json.loads(printed.out), printed.err) == ({"a": 1, "notes": ["few queries"]}, "note: few queries\n")
+    assert json.loads(printed.out) == {"a": 1, "notes": ["few queries"], "note_codes": ["few-queries"]}
+    assert printed.err == "note: few queries\n"
 
 
 class Terminal(io.StringIO):

@@ -8,6 +8,7 @@ import json
 import pytest
 
 from ringtrue import Comparison, Comparisons, Estimate
+from ringtrue.messages import Note
 
 
 @pytest.mark.parametrize(
@@ -28,10 +29,13 @@ def test_a_value_without_interval_stands_alone() -> None:
     assert str(Estimate(value=0.5, n=1, method="t")) == "0.5000"
 
 
+DOUBT = Note("a-code", "a doubt")
+
+
 def test_plain_data_has_the_keys_of_the_contract_in_their_order() -> None:
-    plain = Estimate(value=0.5, n=1, method="t", notes=("a doubt",)).as_dict()
-    assert list(plain) == ["value", "se", "low", "high", "level", "n", "method", "notes"]
-    assert plain["notes"] == ["a doubt"]
+    plain = Estimate(value=0.5, n=1, method="t", notes=(DOUBT,)).as_dict()
+    assert list(plain) == ["value", "se", "low", "high", "level", "n", "method", "notes", "note_codes"]
+    assert (plain["notes"], plain["note_codes"]) == (["a doubt"], ["a-code"])
 
 
 def test_an_answer_cannot_be_changed() -> None:
@@ -46,11 +50,11 @@ def comparison(**given: object) -> Comparison:
 
 
 def test_a_comparison_as_plain_data_has_the_keys_of_the_contract_in_their_order() -> None:
-    plain = comparison(notes=("a doubt",), effect_size=0.3).as_dict()
+    plain = comparison(notes=(DOUBT,), effect_size=0.3).as_dict()
     wanted = ["measure", "a", "b", "difference", "p_value", "p_adjusted", "test", "effect_size", "wins", "ties",
-              "losses", "notes"]  # fmt: skip
+              "losses", "notes", "note_codes"]  # fmt: skip
     assert [key for key in plain if key in wanted] == wanted
-    assert list(plain["difference"]) == ["value", "se", "low", "high", "level", "n", "method", "notes"]
+    assert list(plain["difference"]) == ["value", "se", "low", "high", "level", "n", "method", "notes", "note_codes"]
     assert json.loads(json.dumps(plain, allow_nan=False)) == plain
 
 

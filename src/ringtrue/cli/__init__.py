@@ -5,17 +5,17 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Sequence
-from importlib import import_module
 
 import click
 
 from ringtrue._version import __version__
+from ringtrue.cli.spelling import CommandLine, load_command
 from ringtrue.errors import RingtrueError, UsageError, did_you_mean
 
 # Before NumPy is loaded: the products here are small, and threads that wait for each other cost more than they bring.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-# A command's module is imported when it is called: start-up is a feature. The sentence is its help.
+# The sentence is its help.
 COMMANDS = {
     "doctor": "What can I do with these files?",
     "evaluate": "How good is each run?",
@@ -51,10 +51,7 @@ class _LazyCommands(click.Group):
         return list(COMMANDS)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002
-        if cmd_name not in COMMANDS:
-            return None
-        command: click.Command = import_module(f"ringtrue.cli.commands.{cmd_name}").command
-        return command
+        return load_command(cmd_name) if cmd_name in COMMANDS else None
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
@@ -84,10 +81,12 @@ def _ringtrue() -> None:
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run the command line; our own errors become one line, exit code 1, or 2 for a wrong question."""
+    words = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        _ringtrue(arguments, prog_name="ringtrue")
+        _ringtrue(words, prog_name="ringtrue")
     except RingtrueError as error:
-        click.echo(f"ringtrue: {error}", err=True)
+        spelling = CommandLine(load_command(words[0]) if words[0] in COMMANDS else None)
+        click.echo(f"ringtrue: {error.spelled(spelling)}", err=True)
         sys.exit(2 if isinstance(error, UsageError) else 1)
     except OSError as error:
         click.echo(f"ringtrue: the answer cannot be written ({error.strerror or error})", err=True)

@@ -10,7 +10,9 @@ from typing import Literal, TypeAlias
 
 import click
 
+from ringtrue.cli.spelling import CommandLine
 from ringtrue.formatting.grid import Grid, render_csv, render_latex, render_markdown, render_text, shorten_gains
+from ringtrue.messages import notes_as_dict, spell_all
 from ringtrue.stats.results import Estimate
 
 LONG_WORK_BYTES = 32_000_000  # bytes: about a quarter of a second
@@ -34,7 +36,8 @@ def emit(
     print_notes(notes or ())
     if form == "json":
         if notes is not None:
-            payload = {**payload, "notes": list(notes)}
+            payload = {**payload, **notes_as_dict(notes)}
+        payload = spell_all(payload, CommandLine.here())
         # Indented for eyes only: Python writes compact JSON many times faster.
         indent = 2 if sys.stdout.isatty() else None
         click.echo(json.dumps(payload, ensure_ascii=False, allow_nan=False, indent=indent))
@@ -57,8 +60,9 @@ def means_as_dict(means: Mapping[str, Mapping[str, Estimate]]) -> dict[str, dict
 
 def print_notes(notes: Iterable[str]) -> None:
     """Say what is worth knowing beside the answer, on standard error."""
+    spelling = CommandLine.here()
     for note in notes:
-        click.echo(f"note: {note}", err=True)
+        click.echo(f"note: {spell_all(note, spelling)}", err=True)
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ringtrue.formatting.grid import exact_cells
+from ringtrue.messages import notes_as_dict
 
 if TYPE_CHECKING:
     import polars as pl
@@ -96,7 +97,7 @@ class Estimate:
     def as_dict(self) -> dict[str, object]:
         """The estimate as plain data, in the key order of the command line's JSON."""
         plain = {field.name: getattr(self, field.name) for field in fields(self)}
-        return plain | {"notes": list(self.notes)}
+        return plain | notes_as_dict(self.notes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -176,7 +177,11 @@ class Comparison:
     def as_dict(self) -> dict[str, object]:
         """The comparison as plain data, in the key order of the command line's JSON."""
         naive = self.naive or self
-        plain = plain_fields(self) | {"naive": {"difference": naive.difference.as_dict(), "p_value": naive.p_value}}
+        plain = (
+            plain_fields(self)
+            | notes_as_dict(self.notes)
+            | {"naive": {"difference": naive.difference.as_dict(), "p_value": naive.p_value}}
+        )
         return {name: value for name, value in plain.items() if name != "bounds" or value is not None}
 
 
@@ -226,7 +231,7 @@ class Comparisons:
             comparison.difference.as_dict() | comparison.as_dict() | {"difference": comparison.difference.value}
             for comparison in self
         ]
-        columns = [name for name in rows[0] if name not in ("value", "notes", "naive")] if rows else []
+        columns = [name for name in rows[0] if name not in ("value", "notes", "note_codes", "naive")] if rows else []
         order = ["measure", "a", "b", "difference", *(name for name in columns if name not in LEADING_COLUMNS)]
         return pl.DataFrame([{name: row[name] for name in order} for row in rows], infer_schema_length=None)
 
@@ -274,7 +279,7 @@ class Curves:
 
     def as_dict(self) -> dict[str, object]:
         """The curves as plain data, in the key order of the command line's JSON."""
-        return plain_fields(self, "runs", "kind", "notes")
+        return plain_fields(self, "runs", "kind") | notes_as_dict(self.notes)
 
 
 def format_estimates(estimates: Sequence[Estimate]) -> list[str]:

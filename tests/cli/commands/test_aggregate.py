@@ -45,7 +45,17 @@ def test_the_json_keeps_the_contract(ringtrue: Callable) -> None:
     assert found["iterations"] == len(found["objective"])
     assert found["prior"] == {"diagonal": 2.0, "cell": 1.0}
     assert [one["judge"] for one in found["judges"]] == ["ann", "bob", "cat"]
-    assert set(found["judges"][0]["accuracy"]) == {"value", "se", "low", "high", "level", "n", "method", "notes"}
+    assert set(found["judges"][0]["accuracy"]) == {
+        "value",
+        "se",
+        "low",
+        "high",
+        "level",
+        "n",
+        "method",
+        "notes",
+        "note_codes",
+    }
     assert found["judges"][0]["confusion"]["labels"] == [0, 1, 2]
 
 

@@ -52,7 +52,7 @@ q1,a,c,y,right
 q2,a,b,x,left
 q2,a,b,y,tie
 """
-ESTIMATE = ["value", "se", "low", "high", "level", "n", "method", "notes"]
+ESTIMATE = ["value", "se", "low", "high", "level", "n", "method", "notes", "note_codes"]
 
 
 @pytest.fixture(autouse=True)

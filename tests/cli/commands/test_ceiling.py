@@ -40,7 +40,7 @@ def with_matrix(**changed: Any) -> str:
 
 def test_json_has_the_keys_of_the_contract(folder: Path, ringtrue: Callable[..., Any]) -> None:
     answer = ringtrue("ceiling", "--judgments", "j.qrels", "--confusion", "m.json", "--run", "bad.run", "--json").json
-    assert list(answer["ceiling"]) == ["value", "se", "low", "high", "level", "n", "method", "notes"]
+    assert list(answer["ceiling"]) == ["value", "se", "low", "high", "level", "n", "method", "notes", "note_codes"]
     assert answer["ceiling"]["value"] == pytest.approx(TWO)
     assert (answer["queries"], answer["skipped"], answer["method"]) == (2, 1, "exact")
     assert answer["runs"]["bad"]["ndcg"] == pytest.approx(1 / math.log2(3))

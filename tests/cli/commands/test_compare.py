@@ -14,7 +14,7 @@ from scipy import stats
 
 KEYS = ["measure", "a", "b", "difference", "p_value", "p_adjusted", "test", "effect_size", "wins", "ties", "losses",
         "naive", "notes"]  # fmt: skip
-ESTIMATE = ["value", "se", "low", "high", "level", "n", "method", "notes"]
+ESTIMATE = ["value", "se", "low", "high", "level", "n", "method", "notes", "note_codes"]
 RANKS = {  # where the one relevant document of q1, q2, … stands
     "good": [1, 1, 2, 1, 1, 1, 2, 1],
     "fair": [2, 1, 2, 3, 2, 1, 4, 2],

@@ -7,7 +7,7 @@ import io
 
 import pytest
 
-ESTIMATE = ["value", "se", "low", "high", "level", "n", "method", "notes"]
+ESTIMATE = ["value", "se", "low", "high", "level", "n", "method", "notes", "note_codes"]
 
 
 def words(line: str) -> list[str]:
@@ -22,7 +22,18 @@ def test_json_of_one_score(ringtrue) -> None:
     answer = ringtrue(*EBAY, "--json")
     assert answer.code == 0
     found = answer.json
-    assert list(found) == ["raw", "corrected", "versus", "comparison", "judge", "direct", "check", "notes", "seed"]
+    assert set(found) == {
+        "raw",
+        "corrected",
+        "versus",
+        "comparison",
+        "judge",
+        "direct",
+        "check",
+        "notes",
+        "note_codes",
+        "seed",
+    }
     assert list(found["raw"]) == list(found["corrected"]) == ESTIMATE
     assert list(found["judge"]) == ["relevant", "nonrelevant", "youden"]
     assert list(found["judge"]["youden"]) == ESTIMATE

@@ -44,7 +44,7 @@ def shown(*words: str, **settings: str) -> str:
 def test_json_has_levels_values_and_the_area_of_every_run(world: Path, ringtrue, kind: str, levels: int) -> None:
     answer = ringtrue(*WORDS, "--kind", kind, "--json")
     assert answer.code == 0
-    assert list(answer.json) == ["runs", "kind", "notes"]
+    assert list(answer.json) == ["runs", "kind", "notes", "note_codes"]
     assert answer.json["kind"] == kind
     assert list(answer.json["runs"]) == ["a", "b"]
     for curve in answer.json["runs"].values():

@@ -31,7 +31,7 @@ q1,b,y,Sure,Key
 q2,c,x,No,Non
 q2,c,y,No,Non
 """
-ESTIMATE = {"value", "se", "low", "high", "level", "n", "method", "notes"}
+ESTIMATE = {"value", "se", "low", "high", "level", "n", "method", "notes", "note_codes"}
 
 
 @pytest.fixture(autouse=True)

@@ -9,13 +9,13 @@ from pathlib import Path
 
 import pytest
 
-ESTIMATE = ["value", "se", "low", "high", "level", "n", "method", "notes"]
+ESTIMATE = ["value", "se", "low", "high", "level", "n", "method", "notes", "note_codes"]
 
 
 def test_json_has_an_estimate_for_every_run_and_measure(world: Path, ringtrue) -> None:
     answer = ringtrue("evaluate", "a.run", "b.run", "--judgments", "j.qrels", "-m", "RR", "-m", "nDCG@10,P@1", "--json")
     assert answer.code == 0
-    assert list(answer.json) == ["runs", "notes"]
+    assert list(answer.json) == ["runs", "notes", "note_codes"]
     assert list(answer.json["runs"]) == ["a", "b"]
     row = answer.json["runs"]["a"]
     assert list(row) == ["RR", "nDCG@10", "P@1", "Judged@1", "Judged@10"]
@@ -50,7 +50,7 @@ def test_csv_keeps_every_digit(world: Path, ringtrue) -> None:
     rows = list(csv.DictReader(io.StringIO(answer.out)))
     json = ringtrue("evaluate", "a.run", "--judgments", "j.qrels", "-m", "nDCG@10", "--json").json
     assert float(rows[0]["value"]) == json["runs"]["a"]["nDCG@10"]["value"]
-    assert list(rows[0]) == ["run", "measure", *ESTIMATE[:-1]]
+    assert list(rows[0]) == ["run", "measure", *ESTIMATE[:-2]]
 
 
 def test_markdown_and_latex_are_what_they_say(world: Path, ringtrue) -> None:

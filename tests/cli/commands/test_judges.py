@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-ESTIMATE = ["value", "se", "low", "high", "level", "n", "method", "notes"]
+ESTIMATE = ["value", "se", "low", "high", "level", "n", "method", "notes", "note_codes"]
 KEYS = [
     "judge", "labels", "items", "accuracy", "against", "others_accuracy", "chance", "gold_accuracy",
     "consensus_accuracy", "confusion", "leniency", "self_consistency", "traps", "speed", "side_bias", "drift",
@@ -37,7 +37,7 @@ def crowd(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_json_has_every_judge_and_all_of_them_together(crowd: Path, ringtrue) -> None:
     answer = ringtrue("judges", "labels.csv", "--gold", "gold.csv", "--json")
-    assert (answer.code, list(answer.json)) == (0, ["judges", "overall", "notes"])
+    assert (answer.code, list(answer.json)) == (0, ["judges", "overall", "notes", "note_codes"])
     judges = {one["judge"]: one for one in answer.json["judges"]}
     assert list(judges) == ["ann", "bob", "cid", "eve"]
     assert list(judges["eve"]) == KEYS

@@ -12,7 +12,7 @@ import pytest
 
 import ringtrue as rt
 
-CONTRACT = ["pairs", "votes", "queries", "tasks", "traps", "design", "file", "seed", "notes"]
+CONTRACT = ["pairs", "votes", "queries", "tasks", "traps", "design", "file", "seed", "notes", "note_codes"]
 COLUMNS = ["batch", "place", "query", "left", "right", "trap", "vote", "design", "judge", "winner"]
 
 
@@ -47,7 +47,7 @@ def test_json_has_every_key_of_the_contract(shelf: Path, ringtrue) -> None:
     assert list(answer.json) == CONTRACT
     assert answer.json == {
         "pairs": 135, "votes": 540, "queries": 3, "tasks": 27, "traps": 0, "design": "seed", "file": "out.csv",
-        "seed": 0, "notes": [],
+        "seed": 0, "notes": [], "note_codes": [],
     }  # fmt: skip
 
 

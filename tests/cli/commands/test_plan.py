@@ -44,7 +44,7 @@ def test_json_has_a_plan_for_each_method_and_the_cheapest(ringtrue) -> None:
     assert (answer.code, answer.err) == (0, "")
     found = answer.json
     assert list(found) == [
-        "plans", "cheapest", "cheapest_any_judge", "why", "asked", "taken", "curve", "judge", "notes",
+        "plans", "cheapest", "cheapest_any_judge", "why", "asked", "taken", "curve", "judge", "notes", "note_codes",
     ]  # fmt: skip
     assert list(found["plans"][0]) == PLAN
     costs = {one["method"]: one["cost"] for one in found["plans"]}

@@ -54,7 +54,18 @@ def test_a_world_can_be_changed(ringtrue) -> None:
 def test_the_coverage_of_rates_over_a_few_worlds(ringtrue) -> None:
     asked = words("simulate rates --set worlds=4 --set resamples=100 --replications 300")
     found = ringtrue(*asked, "--json").json
-    assert list(found) == ["study", "replications", "resamples", "level", "usual", "harder", "worlds", "seed", "notes"]
+    assert list(found) == [
+        "study",
+        "replications",
+        "resamples",
+        "level",
+        "usual",
+        "harder",
+        "worlds",
+        "seed",
+        "notes",
+        "note_codes",
+    ]
     assert list(found["usual"]) == ["worlds", "fieller", "wald", "bootstrap", "refused", "answered"]
     assert list(found["usual"]["fieller"]) == ["mean", "min", "below_0.9", "below_0.5"]
     assert len(found["worlds"]) == 8

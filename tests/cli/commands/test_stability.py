@@ -34,7 +34,7 @@ WORDS = ("stability", *RUNS, "--judgments", "j.qrels", "--versus", "k.qrels", "-
 def test_json_has_the_first_measure_on_top_and_every_measure_below(judges: Path, ringtrue) -> None:
     answer = ringtrue(*WORDS, "-m", "RR,nDCG@10", "--json")
     assert answer.code == 0
-    assert list(answer.json) == [*KEYS, "measure", "measures", "seed", "notes"]
+    assert list(answer.json) == [*KEYS, "measure", "measures", "seed", "notes", "note_codes"]
     assert answer.json["measure"] == "RR"
     assert list(answer.json["measures"]) == ["RR", "nDCG@10"]
     assert list(answer.json["measures"]["RR"]) == KEYS

@@ -22,9 +22,9 @@ from ringtrue.gold.correction.proportion import Interval
 from ringtrue.gold.correction.results import Method
 from ringtrue.gold.designs import Design, Population
 
-ESTIMATE = ["value", "se", "low", "high", "level", "n", "method", "notes"]
+ESTIMATE = ["value", "se", "low", "high", "level", "n", "method", "notes", "note_codes"]
 CORRECTED = ["runs", "corrected", "gold_only", "methods", "design", "population", "judge", "checks", "bounds",
-             "bronze_worth", "notes"]  # fmt: skip
+             "bronze_worth", "notes", "note_codes"]  # fmt: skip
 COMPARED = ["measure", "a", "b", "difference", "p_value", "p_adjusted", "test", "effect_size", "wins", "ties", "losses",
             "naive", "notes"]  # fmt: skip
 RUNS = ("new.run", "old.run", "far.run")

@@ -41,7 +41,17 @@ def test_the_answer_has_what_the_command_line_promises(here: World, gold: pl.Dat
     for part in ("runs", "corrected", "gold_only"):
         assert list(plain[part]) == ["run0", "run1"]
         assert list(plain[part]["run0"]) == ["P@5", "DCG@5"]
-        assert list(plain[part]["run0"]["P@5"]) == ["value", "se", "low", "high", "level", "n", "method", "notes"]
+        assert list(plain[part]["run0"]["P@5"]) == [
+            "value",
+            "se",
+            "low",
+            "high",
+            "level",
+            "n",
+            "method",
+            "notes",
+            "note_codes",
+        ]
     assert (plain["design"], plain["population"]) == ("pool_random", "like-these")
     assert list(plain["judge"]) == ["relevant", "nonrelevant", "youden", "confusion"]
     assert list(plain["checks"][0]) == ["check", "passed", "p_value", "text"]

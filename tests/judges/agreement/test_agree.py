@@ -85,7 +85,17 @@ def test_a_small_table_by_hand() -> None:
 
 def test_the_answer_as_plain_data_is_json_without_nan() -> None:
     plain = json.loads(json.dumps(rt.agree(SMALL, resamples=20).as_dict(), allow_nan=False))
-    assert list(plain["overall"]["agreement"]) == ["value", "se", "low", "high", "level", "n", "method", "notes"]
+    assert list(plain["overall"]["agreement"]) == [
+        "value",
+        "se",
+        "low",
+        "high",
+        "level",
+        "n",
+        "method",
+        "notes",
+        "note_codes",
+    ]
     (pair,) = plain["pairs"]
     assert (pair["a"], pair["b"], pair["n"], pair["confusion"], pair["labels"]) == (
         "x",

@@ -223,7 +223,7 @@ def test_plain_data_has_the_keys_of_the_contract() -> None:
         json.dumps(rt.ceiling(labels, KNOWN, runs={"a": {"x": 1.0}}).as_dict(per_query=True), allow_nan=False)
     )
     assert list(plain)[:4] == ["ceiling", "queries", "skipped", "runs"]
-    assert list(plain["ceiling"]) == ["value", "se", "low", "high", "level", "n", "method", "notes"]
+    assert list(plain["ceiling"]) == ["value", "se", "low", "high", "level", "n", "method", "notes", "note_codes"]
     assert (plain["runs"]["run"]["ndcg"], plain["runs"]["run"]["share"]) == (1, pytest.approx(1 / TWO))
     assert plain["per_query"]["a"] == {"documents": 2, "ceiling": pytest.approx(TWO), "runs": {"run": 1.0}}
     assert plain["per_query"]["b"]["ceiling"] is None

@@ -1,0 +1,76 @@
+"""How the command line writes what its users can set: options of the command that runs, and other commands."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from importlib import import_module
+
+import click
+
+from ringtrue.messages import Argument, Suggestion
+
+# Which command does what a public function does.
+COMMAND_BY_FUNCTION = {
+    "aggregate": "aggregate",
+    "sample": "sample",
+    "sample_queries": "sample",
+}
+# Options whose parameter has another name than the argument of the function, by command.
+OPTION_BY_ARGUMENT = {
+    "sample": {"measure": "measures"},
+}
+
+
+def load_command(name: str) -> click.Command:
+    """A command's module is imported when the command is called or named: start-up is a feature."""
+    command: click.Command = import_module(f"ringtrue.cli.commands.{name}").command
+    return command
+
+
+@dataclass(frozen=True, slots=True)
+class CommandLine:
+    """Spells for the users of one command; empty for what it does not have."""
+
+    command: click.Command | None
+
+    @classmethod
+    def here(cls) -> CommandLine:
+        """For the command that runs."""
+        context = click.get_current_context(silent=True)
+        return cls(context.command if context else None)
+
+    def suggestion(self, suggestion: Suggestion) -> str:
+        """`--repeats last`, or a whole call: `ringtrue sample … --queries 20`."""
+        command = load_command(COMMAND_BY_FUNCTION[suggestion.function]) if suggestion.function else self.command
+        if command is None:
+            return ""
+        options = [_spell_argument(command, name, value) for name, value in suggestion.arguments.items()]
+        if not all(options):
+            return ""
+        if not suggestion.function:
+            return " ".join(options)
+        return f"`{' '.join(['ringtrue', command.name or '', '…', *options]).removesuffix(' …')}`"
+
+    def parameter(self, name: str) -> str:
+        """`--bronze-rel`, or nothing."""
+        option = find_option(self.command, name) if self.command else None
+        return max(option.opts, key=len) if option else ""
+
+
+def find_option(command: click.Command, argument: str) -> click.Option | None:
+    """The option of a command for an argument of the function behind it."""
+    name = OPTION_BY_ARGUMENT.get(command.name or "", {}).get(argument, argument)
+    return next((option for option in command.params if isinstance(option, click.Option) and option.name == name), None)
+
+
+def _spell_argument(command: click.Command, argument: str, value: Argument) -> str:
+    option = find_option(command, argument)
+    if option is None:
+        return ""
+    name = max(option.opts, key=len)
+    if value is None or value is False:
+        return f"no {name}"
+    if option.is_flag:
+        return name
+    return f"{name} {option.make_metavar(click.Context(command)) if value is ... else shlex.quote(f'{value}')}"

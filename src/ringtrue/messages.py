@@ -1,0 +1,210 @@
+"""Messages as data: a note has a code and a sentence, and what to do next is an argument that each front end spells.
+
+Statistics say what is the matter. What a person can do about it is a `Suggestion`: arguments by their Python names, of
+the call at hand or of another public function. A front end hands over a `Spelling`, and `spell` writes the whole
+sentence its way: `--bronze-rel 1`, `bronze_rel=1`, or the label of the field on a page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from types import EllipsisType
+from typing import Any, Protocol, Self, TypeAlias
+
+Argument: TypeAlias = str | int | float | bool | EllipsisType | None
+
+
+class Suggestion:
+    """Something to do next: arguments of the call at hand, or of the public function that is named.
+
+    `...` stands for a value that only the user knows, `None` and `False` for leaving an argument out. `purpose` is what
+    it does, as a verb phrase.
+
+    Examples:
+        >>> print(Suggestion("counts only the last", repeats="last"))
+        repeats='last' counts only the last
+        >>> print(Suggestion("draws whole queries", function="sample_queries", queries=20, measure=...))
+        `rt.sample_queries(…, queries=20, measure=…)` draws whole queries
+    """
+
+    __slots__ = ("arguments", "function", "purpose")
+
+    def __init__(self, purpose: str = "", *, function: str = "", **arguments: Argument) -> None:
+        self.purpose = purpose
+        self.function = function
+        self.arguments = arguments
+
+    def __str__(self) -> str:
+        return join_hints([(PYTHON.suggestion(self), self.purpose)])
+
+    def __repr__(self) -> str:
+        return f"Suggestion({self.purpose!r}, function={self.function!r}, **{self.arguments!r})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Suggestion) and self._key() == other._key()
+
+    def __hash__(self) -> int:
+        return hash(self._key())
+
+    def _key(self) -> tuple[object, ...]:
+        return self.purpose, self.function, tuple(sorted(self.arguments.items()))
+
+
+class Spelling(Protocol):
+    """How a front end writes what its users can set; empty where it has no such thing."""
+
+    def suggestion(self, suggestion: Suggestion) -> str:
+        """The arguments of a suggestion, or the call."""
+
+    def parameter(self, name: str) -> str:
+        """One parameter of the call at hand."""
+
+
+class _Python:
+    """Arguments as they are written in a call from Python."""
+
+    def suggestion(self, suggestion: Suggestion) -> str:
+        arguments = ", ".join(f"{name}={_as_literal(value)}" for name, value in suggestion.arguments.items())
+        if not suggestion.function:
+            return arguments
+        return f"`rt.{suggestion.function}({', '.join(['…', arguments] if arguments else ['…'])})`"
+
+    def parameter(self, name: str) -> str:
+        return name
+
+
+PYTHON: Spelling = _Python()
+
+
+def _as_literal(value: Argument) -> str:
+    return "…" if value is ... else repr(value)
+
+
+class Note(str):
+    """A caveat that travels with a result: a sentence that also has a code, and data on what it is about.
+
+    It is the sentence as a Python user reads it. `code` has one meaning, which `docs/reference/errors.md` explains;
+    `text` is what is the matter; `subject` what it is about, such as a run, a file or a measure; `parameter` the
+    argument that it concerns; `suggestions` what can be done. Programs look at the code: nobody takes a sentence apart.
+
+    Examples:
+        >>> note = Note("few-gold", "only 12 gold labels", suggestions=[Suggestion("draws more", budget=100)])
+        >>> print(note.about("bm25"))
+        bm25: only 12 gold labels; budget=100 draws more
+        >>> note.code
+        'few-gold'
+    """
+
+    __slots__ = ("code", "parameter", "subject", "suggestions", "text")
+    code: str
+    text: str
+    parameter: str | None
+    subject: str | None
+    suggestions: tuple[Suggestion, ...]
+
+    def __new__(  # noqa: D102 - the class says it
+        cls,
+        code: str,
+        text: str,
+        *,
+        parameter: str | None = None,
+        subject: str | None = None,
+        suggestions: Iterable[Suggestion] = (),
+    ) -> Self:
+        sentence = text if subject is None else f"{subject}: {text}"
+        offered = tuple(suggestions)
+        note = super().__new__(cls, add_hints(sentence, offered, PYTHON))
+        for name, value in zip(cls.__slots__, (code, parameter, subject, offered, text), strict=True):
+            object.__setattr__(note, name, value)
+        return note
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a note does not change; `changed` makes another one (found {name}={value!r})")
+
+    def __getnewargs_ex__(self) -> tuple[tuple[str, str], dict[str, Any]]:
+        return (self.code, self.text), {
+            "parameter": self.parameter,
+            "subject": self.subject,
+            "suggestions": self.suggestions,
+        }
+
+    def __getstate__(self) -> None:
+        """Nothing beside the arguments of `__new__`: so it is pickled and copied."""
+
+    @property
+    def sentence(self) -> str:
+        """What it is about and what is the matter, without what to do."""
+        return self.text if self.subject is None else f"{self.subject}: {self.text}"
+
+    def changed(self, **changes: Any) -> Note:
+        """The same note with other fields."""
+        (code, text), fields = self.__getnewargs_ex__()
+        return Note(**({"code": code, "text": text} | fields | changes))
+
+    def about(self, subject: str) -> Note:
+        """The same note, said of this: a run, a file, a measure; what it was about already comes behind."""
+        return self.changed(subject=subject if self.subject is None else f"{subject}: {self.subject}")
+
+    def renamed(self, names: Mapping[str, str | None]) -> Note:
+        """The same note where a caller's parameters have other names; what it does not have (None) is not suggested."""
+        parameter = names.get(self.parameter, self.parameter) if self.parameter else None
+        suggestions = []
+        for suggestion in self.suggestions:
+            new_names = {} if suggestion.function else names
+            arguments = {new_names.get(name, name): value for name, value in suggestion.arguments.items()}
+            if None not in arguments:
+                suggestions.append(Suggestion(suggestion.purpose, function=suggestion.function, **arguments))  # type: ignore[arg-type]
+        return self.changed(parameter=parameter, suggestions=suggestions)
+
+
+def notes_as_dict(notes: Iterable[str]) -> dict[str, list[str]]:
+    """Notes for JSON: the sentences, and beside them as many codes.
+
+    Examples:
+        >>> notes_as_dict([Note("few-gold", "only 12 gold labels")])
+        {'notes': ['only 12 gold labels'], 'note_codes': ['few-gold']}
+    """
+    listed = list(notes)
+    return {"notes": listed, "note_codes": [getattr(note, "code", "") for note in listed]}
+
+
+def spell(note: Note, spelling: Spelling) -> str:
+    """The whole sentence as the users of a front end read it."""
+    return add_hints(note.sentence, note.suggestions, spelling)
+
+
+def spell_all(part: Any, spelling: Spelling) -> Any:
+    """Plain data with every note in it as the sentence that a front end prints."""
+    if isinstance(part, Note):
+        return spell(part, spelling)
+    if isinstance(part, Mapping):
+        return {name: spell_all(inner, spelling) for name, inner in part.items()}
+    return [spell_all(inner, spelling) for inner in part] if isinstance(part, list | tuple) else part
+
+
+def add_hints(sentence: str, suggestions: Iterable[Suggestion], spelling: Spelling) -> str:
+    """A sentence, and behind it those suggestions that can be spelled."""
+    spelled = ((spelling.suggestion(suggestion), suggestion.purpose) for suggestion in suggestions)
+    hints = join_hints([(arguments, purpose) for arguments, purpose in spelled if arguments])
+    if not hints:
+        return sentence
+    return f"{sentence} {hints}" if sentence.endswith("?") else f"{sentence}; {hints}"
+
+
+def join_hints(hints: Iterable[tuple[str, str]]) -> str:
+    """What can be set, each with what it does; what has no words of its own shares those of the next one.
+
+    Examples:
+        >>> join_hints([("--repeats first", ""), ("--repeats last", "keeps one"), ("--judges average", "takes all")])
+        '--repeats first or --repeats last keeps one, or --judges average takes all'
+        >>> join_hints([("--rel 1", "")])
+        'use --rel 1'
+    """
+    listed = list(hints)
+    if not any(purpose for _, purpose in listed):
+        return f"use {' or '.join(arguments for arguments, _ in listed)}" if listed else ""
+    joined = ""
+    for place, (arguments, purpose) in enumerate(listed):
+        before = "" if place == 0 else ", or " if listed[place - 1][1] else " or "
+        joined += before + (f"{arguments} {purpose}" if purpose else arguments)
+    return joined
