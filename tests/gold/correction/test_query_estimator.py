@@ -228,6 +228,28 @@ def test_a_pair_with_a_run_of_which_gold_judged_too_little_is_refused() -> None:
         compare_corrected({"long": run, "other": other}, bronze, judged(run, 4, 10), "nDCG@10", design="whole_queries")
 
 
+@pytest.mark.parametrize("lost", ["blank", "missing", "known to no judge"])
+def test_documents_of_whole_queries_without_a_gold_label_are_counted_and_have_bounds(lost: str) -> None:
+    run, bronze = long_run(docs=12)
+    gold = judged(run, 4, 12)
+    table = pl.DataFrame(
+        [(query, doc, label) for query, row in gold.items() for doc, label in row.items()],
+        schema=["query", "doc", "label"], orient="row",
+    )  # fmt: skip
+    is_lost = (pl.col("query") == "q1") & (pl.col("doc") == "d2")
+    blank = table.with_columns(label=pl.when(~is_lost).then("label"))
+    table = blank if lost == "blank" else table.filter(~is_lost)
+    if lost == "known to no judge":
+        bronze = {query: {doc: label for doc, label in row.items() if doc != "d2"} for query, row in bronze.items()}
+    found = rt.correct(run, bronze, table, "nDCG@10", design="whole_queries")
+    says = "of the gold queries, 1 document without a gold label (in a run's top 10: 1) counts as not relevant"
+    assert f"{says}; bounds say what they could change" in found.notes
+    bounds, estimate = found.bounds["run"]["nDCG@10"], found.corrected["run"]["nDCG@10"]
+    assert bounds.low <= estimate.low <= estimate.high < bounds.high
+    alone = rt.correct(run, bronze, table, "nDCG@10", design="whole_queries", method="gold")
+    assert (says in alone.notes, alone.bounds) == (True, {})
+
+
 def test_documents_that_bronze_judged_and_gold_did_not_are_told() -> None:
     run, bronze = long_run(docs=20)
     for docs, told in ((19, False), (18, True)):

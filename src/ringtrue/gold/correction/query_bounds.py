@@ -15,9 +15,9 @@ from ringtrue.tables import Judgments, Run
 KEYS = ["query", "doc"]
 
 
-def find_unknown_docs(gold: pl.DataFrame, lost: Judgments | None, bronze: pl.DataFrame) -> pl.DataFrame:
-    """The documents of gold's queries without a gold label: lost ones, and what bronze judged and gold did not."""
-    in_gold_queries = bronze.join(gold, on="query", how="semi").select(KEYS)
+def find_unknown_docs(gold: pl.DataFrame, lost: Judgments | None, listed: pl.DataFrame) -> pl.DataFrame:
+    """The documents of gold's queries without a gold label: lost ones, and what others list that gold did not judge."""
+    in_gold_queries = listed.join(gold, on="query", how="semi").select(KEYS)
     candidates = [in_gold_queries] if lost is None else [in_gold_queries, lost.frame.select(KEYS)]
     unknown = pl.concat(candidates).unique(maintain_order=True).join(gold, on=KEYS, how="anti", maintain_order="left")
     return unknown.join(gold, on="query", how="semi", maintain_order="left")

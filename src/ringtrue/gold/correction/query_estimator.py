@@ -17,9 +17,9 @@ from ringtrue.gold.correction.bronze_worth import BronzeWorth, compare_widths
 from ringtrue.gold.correction.diagnostics import CHECK_ALPHA, Check
 from ringtrue.gold.correction.gold_sample import MAX_LOST_SHARE
 from ringtrue.gold.correction.possible_values import cut_to_possible, possible_differences, possible_values
-from ringtrue.gold.correction.query_bounds import bound_unknown_docs, find_unknown_docs
+from ringtrue.gold.correction.query_bounds import KEYS, bound_unknown_docs, find_unknown_docs
 from ringtrue.gold.correction.results import Bounds, CorrectedDifference, CorrectionProblem, summarise_judge
-from ringtrue.gold.correction.whole_queries import JudgedTops, require_one_probability
+from ringtrue.gold.correction.whole_queries import JudgedTops, judged_depth, require_one_probability
 from ringtrue.gold.designs import Population
 from ringtrue.stats.intervals import t_quantile, t_tail
 from ringtrue.stats.results import Estimate
@@ -38,6 +38,7 @@ class QueryEstimator:
     problem: CorrectionProblem
     gold: Judgments
     _values: dict[Measure, tuple[FloatArray, FloatArray, IntArray]] = field(default_factory=dict)
+    _unknown: dict[Measure, pl.DataFrame] = field(default_factory=dict)
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -52,9 +53,28 @@ class QueryEstimator:
             f"gold judged {judged_by_both:,} of the {bronze_rows.height:,} documents of its queries that bronze "
             f"judged: measures that look at all of them, such as nDCG and AP, come out too high"
         )
+        has_missed = judged_by_both < MIN_JUDGED_SHARE * bronze_rows.height
+        unlabelled_note = None if not self._values else self._unlabelled_note(has_missed=has_missed)
         return (
             *(extra_notes if extra else []),
-            *([missed_note] if judged_by_both < MIN_JUDGED_SHARE * bronze_rows.height else []),
+            *([missed_note] if has_missed else []),
+            *([] if unlabelled_note is None else [unlabelled_note]),
+        )
+
+    def _unlabelled_note(self, *, has_missed: bool) -> str | None:
+        """How many documents of the gold queries have no gold label, and what is made of them.
+
+        Where gold `has_missed` many of what bronze judged, only those that a run shows are news.
+        """
+        measure = max(self._values, key=judged_depth)
+        total, shown = self._find_unknown_docs(measure).height, self._tops.unjudged_docs(measure).height
+        if not shown and (has_missed or not total):
+            return None
+        subject = "1 document" if total == 1 else f"{total:,} documents"
+        bounds_text = "; bounds say what they could change" if self._unknown_docs(measure).height else ""
+        return (
+            f"of the gold queries, {subject} without a gold label (in a run's top {judged_depth(measure)}: {shown:,}) "
+            f"{'counts' if total == 1 else 'count'} as not relevant{bounds_text}"
         )
 
     def explain_method(self, measure: Measure) -> str:
@@ -77,7 +97,7 @@ class QueryEstimator:
 
     def bounds(self, measure: Measure) -> list[Bounds | None]:
         """For each run, its interval with lost labels at their worst and at their best."""
-        if self.problem.method == "gold" or not self._unknown_docs.height:
+        if self.problem.method == "gold" or not self._unknown_docs(measure).height:
             return [None] * len(self.problem.runs)
         bounds_by_run = (self._bound(measure, [run]) for run in range(len(self.problem.runs)))
         return [
@@ -133,7 +153,7 @@ class QueryEstimator:
             population=self.problem.population,
         )
         test = "gold only" if gold_only else "difference, whole queries"
-        has_bounds = not gold_only and self._unknown_docs.height > 0 and len(pairs) <= MAX_BOUNDED_PAIRS
+        has_bounds = not gold_only and self._unknown_docs(measure).height > 0 and len(pairs) <= MAX_BOUNDED_PAIRS
         bounds = [self._bound(measure, pair) if has_bounds else None for pair in pairs.tolist()]
         limits = possible_differences(measure)
         differences = []
@@ -189,13 +209,19 @@ class QueryEstimator:
         queries = joined["query"].rank("dense").to_numpy().astype(np.int64)
         return summarise_judge(gold, bronze, relevant, bronze_relevant, np.ones(len(gold)), self.problem.level, queries)
 
-    @cached_property
-    def _unknown_docs(self) -> pl.DataFrame:
-        """Documents of the gold queries without a gold label, where they are few; else gold judged a part only."""
-        unknown = find_unknown_docs(self.gold.frame, self.problem.lost, self.problem.bronze.frame)
-        return (
-            unknown if unknown.height <= MAX_LOST_SHARE * (self.gold.frame.height + unknown.height) else unknown.clear()
-        )
+    def _find_unknown_docs(self, measure: Measure) -> pl.DataFrame:
+        """Documents of the gold queries without a gold label, whoever lists them."""
+        if measure not in self._unknown:
+            found_in_tops = self._tops.unjudged_docs(measure)
+            listed = pl.concat([self.problem.bronze.frame.select(*KEYS), found_in_tops.select(*KEYS)])
+            self._unknown[measure] = find_unknown_docs(self.gold.frame, self.problem.lost, listed)
+        return self._unknown[measure]
+
+    def _unknown_docs(self, measure: Measure) -> pl.DataFrame:
+        """The same, where they are few; else gold judged a part only, and bounds say nothing."""
+        unknown = self._find_unknown_docs(measure)
+        is_part = unknown.height > MAX_LOST_SHARE * (self.gold.frame.height + unknown.height)
+        return unknown.clear() if is_part or self.problem.method == "gold" else unknown
 
     def _bound(self, measure: Measure, runs: list[int]) -> Bounds | None:
         """The bounds of a run, or of the first of two less the second."""
@@ -211,7 +237,7 @@ class QueryEstimator:
             return means.estimate(0, level=self.problem.level)
 
         best = int(self.gold.frame["label"].to_numpy().max())
-        return bound_unknown_docs(self._unknown_docs, chosen, measure, best, estimate_with)
+        return bound_unknown_docs(self._unknown_docs(measure), chosen, measure, best, estimate_with)
 
     def _correct_means(self, measure: Measure) -> QueryMeans:
         return correct_by_query(*self._prepare(measure), population=self.problem.population)

@@ -10,13 +10,13 @@ import polars as pl
 
 from ringtrue.errors import InputError
 from ringtrue.evaluation.measures import Measure
+from ringtrue.gold.correction.query_bounds import KEYS
 from ringtrue.stats.results import Estimate
 from ringtrue.tables import Run
 
 DEFAULT_DEPTH = 10  # where a measure looks at the whole list: what has to be judged at the least
 MIN_JUDGED_IN_TOP = 0.8  # of what a run shows
 LIST_MISSING = "`ringtrue sample … --already GOLD --queries 0 --for {measure}` lists what has to be judged"
-KEYS = ["query", "doc"]
 
 
 @dataclass(frozen=True, kw_only=True, eq=False)
