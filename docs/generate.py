@@ -14,8 +14,11 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Iterable
+from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from types import ModuleType
 
 import ringtrue
 from ringtrue import errors
@@ -27,6 +30,7 @@ from ringtrue.files import FORMATS
 from ringtrue.tables.columns import COLUMN_ALIASES
 
 DOCS = Path(__file__).parent
+CODES = DOCS / "codes"
 PART = re.compile(r"(?P<open><!-- generated: (?P<name>[^\n]+?) -->\n).*?(?P<close><!-- /generated -->)", re.S)
 CITATION = re.compile(r"\[([A-Z][A-Za-z]+\d\d)\](?!\()")
 EQUATION = re.compile(r"(?:^ {4}.*\S.*\n?)+", re.M)
@@ -137,13 +141,53 @@ def error_tree(_: str) -> str:
     return fenced("text", "\n".join(line[4:] for line in lines))
 
 
+def code_tables(_: str) -> str:
+    """Every code by the room that documents it: what makes it, what it says, what to do about it."""
+    makers = message_tools().list_makers()
+    parts = []
+    for room, codes in documented_codes().items():
+        rows = [
+            [
+                f'<a id="{code}"></a>`{code}`',
+                _made_as(makers.get(code, set()), room),
+                " ".join(filter(None, (words["meaning"], words.get("cause")))),
+                words["remedy"],
+            ]
+            for code, words in sorted(codes.items())
+        ]
+        parts += [f"### Codes: {room}", table(["code", "made as", "what it says", "what to do"], rows)]
+    return "\n\n".join(parts)
+
+
+def documented_codes() -> dict[str, dict[str, dict[str, str]]]:
+    """The words on every code by room, as the files of `docs/codes` have them; a dash in a file's name is a slash."""
+    return {path.stem.replace("-", "/"): tomllib.loads(path.read_text()) for path in sorted(CODES.glob("*.toml"))}
+
+
+def _made_as(makers: set[tuple[str, str]], room: str) -> str:
+    """A note, or which errors; and the other rooms that make it."""
+    kinds = ["note" if kind == "Note" else f"`{kind}`" for kind in sorted({kind for kind, _ in makers}, key=str.lower)]
+    homes = {module.partition("/")[0].removesuffix(".py") for _, module in makers} - {room.partition("/")[0]}
+    return ", ".join(kinds) + (f"; also in {', '.join(sorted(homes))}" if homes else "")
+
+
+def message_tools() -> ModuleType:
+    """`tools/messages.py`, which finds the codes in the source."""
+    spec = spec_from_file_location("messages_tool", DOCS.parent / "tools" / "messages.py")
+    assert spec is not None
+    assert spec.loader is not None
+    tools = module_from_spec(spec)
+    spec.loader.exec_module(tools)
+    return tools
+
+
 def public_name(name: str) -> str:
     """A public name: its signature, what it is, and for a class what it offers."""
     thing = getattr(ringtrue, name)
     parts = [fenced("py", f"{name}{signature(thing)}"), linked(prose(thing))]
     if inspect.isclass(thing) and not issubclass(thing, Exception):
         rows = [[f"`{shown}`", (inspect.getdoc(member) or "").split("\n")[0]] for shown, member in _offers(thing)]
-        parts.append(table(["offers", "what it is"], rows))
+        parts += [table(["offers", "what it is"], rows)] if rows else []
     return "\n\n".join(parts)
 
 
@@ -171,7 +215,8 @@ def signature(thing: object, *, short: bool = False) -> str:
             words.append("*")
             star = True
         typed = "" if short or one.annotation is one.empty else f": {_spelled(one.annotation, thing)}"
-        words.append(f"{one.name}{typed}{_default(one, spaced=bool(typed))}")
+        name = f"**{one.name}" if one.kind is one.VAR_KEYWORD else one.name
+        words.append(f"{name}{typed}{_default(one, spaced=bool(typed))}")
     returns = inspect.signature(thing).return_annotation
     arrow = "" if short or inspect.isclass(thing) or returns is inspect.Signature.empty else f" -> {returns}"
     inside = ", ".join(words)
@@ -231,6 +276,7 @@ PARTS: dict[str, Callable[[str], str]] = {
     "formats": format_table,
     "columns": column_table,
     "errors": error_tree,
+    "codes": code_tables,
     "name": public_name,
 }
 

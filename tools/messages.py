@@ -68,22 +68,30 @@ def error_classes() -> set[str]:
 
 def list_codes(rooms: list[str] | None = None) -> dict[str, set[str]]:
     """Every code, and the modules that make a note or an error of it."""
+    return {code: {module for _, module in makers} for code, makers in list_makers(rooms).items()}
+
+
+def list_makers(rooms: list[str] | None = None) -> dict[str, set[tuple[str, str]]]:
+    """Every code, and what is made of it: `Note` or the class of an error, and in which module."""
     makers = error_classes() | {"Note"}
-    codes: dict[str, set[str]] = defaultdict(set)
+    codes: dict[str, set[tuple[str, str]]] = defaultdict(set)
     for name, tree in trees(rooms):
         for call in made_messages(tree, makers):
-            for code in literals(call.args[0]) if call.args else ():
-                codes[code].add(name)
+            for code in literals(call.args[0]) if len(call.args) == 2 else ():
+                codes[code].add((called(call), name))
     return codes
 
 
 def made_messages(tree: ast.Module, makers: set[str]) -> Iterator[ast.Call]:
-    """The calls that make a note or an error."""
+    """The calls that make a note or an error; `click.UsageError` is none of ours."""
     for node in ast.walk(tree):
-        if isinstance(node, ast.Call):
-            name = node.func.id if isinstance(node.func, ast.Name) else getattr(node.func, "attr", "")
-            if name in makers:
-                yield node
+        if isinstance(node, ast.Call) and called(node) in makers and not ast.unparse(node.func).startswith("click."):
+            yield node
+
+
+def called(call: ast.Call) -> str:
+    """The name of what is called, without the module it is in."""
+    return call.func.id if isinstance(call.func, ast.Name) else getattr(call.func, "attr", "")
 
 
 def literals(node: ast.expr) -> Iterator[str]:

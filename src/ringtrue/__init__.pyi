@@ -73,6 +73,7 @@ from ringtrue.judges.quality import (
     JudgeReport as JudgeReport,
     judge_quality as judge_quality,
 )
+from ringtrue.messages import Note as Note, Suggestion as Suggestion
 from ringtrue.preference import (
     HeldOut as HeldOut,
     JudgeRating as JudgeRating,
