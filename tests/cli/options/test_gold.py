@@ -400,7 +400,7 @@ def test_gold_documents_that_no_run_shows_are_counted_and_left_out(gold, ringtru
     name = gold()
     more = write("more.csv", [*read(name), *(read(name)[0] | {"doc": f"x{place}"} for place in range(3))])
     answer = ringtrue("evaluate", *WORDS, "--gold", more, "-m", "P@5")
-    assert "3 of 123 gold documents are in no run's top 5: worth nothing here" in answer.err
+    assert "3 of 123 gold documents are in no run's top 5, as 'x0' of query" in answer.err
     same = [ringtrue("evaluate", *WORDS, "--gold", file, "-m", "P@5", "--json").json["corrected"]
             for file in (name, more)]  # fmt: skip
     assert same[0] == same[1]

@@ -226,7 +226,8 @@ def test_gold_documents_that_no_run_shows_are_counted_and_left_out(pool: Pool) -
     assert found.positions.tolist() == [1, 3]
     assert found.prob.tolist() == [0.2, 0.2]
     told = (
-        "2 of 4 gold documents are in no run's top 10: worth nothing here, and left out. `ringtrue sample` draws from"
+        "2 of 4 gold documents are in no run's top 10, as 'zz' of query 'q': worth nothing here, and left out. "
+        "`ringtrue sample` draws from"
     )
     assert [note.startswith(told) for note in notes] == [True]
     assert (

@@ -15,7 +15,7 @@ from statsmodels.api import OLS, add_constant
 
 import ringtrue as rt
 from gold.correction.worlds import World, world
-from ringtrue.errors import InputError
+from ringtrue.errors import InputError, MismatchError
 from ringtrue.gold.correction.correct import compare_corrected
 from ringtrue.gold.correction.query_estimator import QueryMeans, correct_by_query
 from ringtrue.gold.designs import Population
@@ -72,6 +72,13 @@ def test_why_and_gold_alone_as_asked() -> None:
     assert alone.methods["nDCG@4"] == "nDCG@4 from the gold queries alone, as asked"
     assert alone.corrected["run0"] == found.gold_only["run0"]
     assert alone.corrected["run0"]["nDCG@4"].method == "gold only, whole queries"
+
+
+def test_queries_that_the_judgments_do_not_know_are_refused_with_an_id_of_each_kind() -> None:
+    here = world(3)
+    foreign = {f"topic-{query}": labels for query, labels in some(here, 3).items()}
+    with pytest.raises(MismatchError, match="gold has query 'topic-"):
+        rt.correct(here.runs, here.bronze, foreign, "nDCG@4", design="whole_queries")
 
 
 def test_one_query_is_refused_with_the_command_that_draws_more() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
-from ringtrue.errors import InputError
+from ringtrue.errors import InputError, MismatchError
 from ringtrue.evaluation.measures import parse
 from ringtrue.gold.correction.whole_queries import JudgedTops, count_judged_in_top, require_one_probability
 from ringtrue.stats.results import Estimate
@@ -32,6 +32,19 @@ def test_less_than_four_fifths_is_too_little() -> None:
     tops.require_some(SHALLOW, [[0], [1]])
     with pytest.raises(InputError):
         tops.require_some(SHALLOW, [[0, 1]])
+
+
+@pytest.mark.parametrize(
+    ("renamed", "says"),
+    [
+        (pl.format("D{}", "doc").alias("doc"), "gold has document 'Da' of query 'q1', and the runs have 'a' there"),
+        (pl.format("topic-{}", "query").alias("query"), "gold has query 'topic-q1', and the runs have 'q1'"),
+    ],
+)
+def test_where_no_id_is_known_one_of_each_kind_is_shown(renamed: pl.Expr, says: str) -> None:
+    tops = JudgedTops(runs=[NEAR, FAR], gold_rows=GOLD.with_columns(renamed))
+    with pytest.raises(MismatchError, match=says):
+        tops.require_shared_documents(DEEP)
 
 
 def test_a_value_is_withheld_with_its_reason() -> None:

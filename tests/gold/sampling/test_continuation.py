@@ -12,7 +12,7 @@ from hypothesis import given, strategies as st
 import ringtrue as rt
 from gold.correction.worlds import World, world
 from replications import short_and_long
-from ringtrue.errors import InputError, UsageError
+from ringtrue.errors import InputError, MismatchError, UsageError
 from strategies import examples
 
 SEEDS = st.integers(0, 2**32 - 1)
@@ -160,3 +160,16 @@ def test_probabilities_of_an_extended_sample_are_as_stated(here: World, draws: i
     errors = np.array([np.mean(found) for found in counts.values()])
     assert np.abs(errors).max() < 4.5 * 0.5 / np.sqrt(draws)
     assert abs(errors.mean()) < 0.06 / np.sqrt(draws)
+
+
+def test_documents_of_an_earlier_sample_that_no_run_shows_are_counted_and_kept(here: World) -> None:
+    first = rt.sample(some(here, "run0", "run1"), here.bronze, "P@6", budget=50, rng=np.random.default_rng(1))
+    gold = filled(first.frame, here)
+    strange = gold.with_columns(doc=pl.when(pl.int_range(pl.len()) == 4).then(pl.lit("zz")).otherwise("doc"))
+    draw = rt.sample(some(here, "run0", "run1"), here.bronze, "P@6", budget=10, already=strange)
+    says = f"1 of 50 documents of the earlier sample is in no run's top 6, as 'zz' of query '{gold['query'][4]}'"
+    assert any(str(note).startswith(says) for note in draw.notes)
+    assert draw.frame.filter(doc="zz").height == 1
+    foreign = gold.with_columns(pl.col("query").str.replace("^", "topic-"))
+    with pytest.raises(MismatchError, match=f"gold has query 'topic-{gold['query'][0]}', and the runs have"):
+        rt.sample(some(here, "run0", "run1"), here.bronze, "P@6", budget=10, already=foreign)

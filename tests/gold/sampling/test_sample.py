@@ -418,6 +418,9 @@ def test_an_earlier_sample_of_other_queries_is_not_continued() -> None:
     foreign = first.with_columns(pl.col("query").str.replace("q", "topic"))
     with pytest.raises(MismatchError, match="no query of the earlier sample is in the judgments: it has 'topic"):
         rt.sample_queries(run, some, "nDCG@2", queries=5, already=foreign)
+    other_docs = first.with_columns(doc=pl.lit("document-") + pl.col("doc"))
+    with pytest.raises(MismatchError, match="gold has document 'document-a' of query"):
+        rt.sample_queries(run, some, "nDCG@2", queries=5, already=other_docs)
     fewer = {query: some[query] for query in some if query != first["query"][0]}
     draw = rt.sample_queries(run, fewer, "nDCG@2", queries=5, already=first)
     assert (

@@ -233,17 +233,17 @@ def build_gold_sample(gold: Judgments, design: Design, pool: Pool) -> tuple[Gold
     positions = pool.positions_of(gold.frame)
     inside = positions >= 0
     if not inside.any():
-        query, doc = gold.frame.row(0)[:2]
         raise MismatchError(
-            f"no gold document is in any run's top {pool.depth}: gold has document '{doc}' of query '{query}'; are the "
-            f"ids of the same kind? Draw gold with `ringtrue sample`"
+            f"no gold document is in any run's top {pool.depth}: {compare_ids(gold.frame, pool.docs, 'the runs')}; are "
+            f"the ids of the same kind? Draw gold with `ringtrue sample`"
         )
     outside = int((~inside).sum())
     if outside:
         verb = "is" if outside == 1 else "are"
+        query, doc = gold.frame.row(int(inside.argmin()))[:2]
         notes.append(
-            f"{outside:,} of {len(inside):,} gold documents {verb} in no run's top {pool.depth}: worth nothing here, "
-            f"and left out. `ringtrue sample` draws from what the runs show"
+            f"{outside:,} of {len(inside):,} gold documents {verb} in no run's top {pool.depth}, as '{doc}' of query "
+            f"'{query}': worth nothing here, and left out. `ringtrue sample` draws from what the runs show"
         )
     gold_rows = gold.frame.filter(pl.Series(inside))
     if gold_rows.height < MIN_GOLD_LABELS:
@@ -259,6 +259,22 @@ def build_gold_sample(gold: Judgments, design: Design, pool: Pool) -> tuple[Gold
         extended=not outside and _is_drawn_from(gold_rows, pool.signature + EXTENDED_SUFFIX),
         rows=np.flatnonzero(inside),
     ), tuple(notes)
+
+
+def compare_ids(gold: pl.DataFrame, docs: pl.DataFrame, whose: str) -> str:
+    """An example of the ids on either side, where no document is the same: a query, or a document of a query.
+
+    Examples:
+        >>> gold, docs = (pl.DataFrame({"query": [query], "doc": ["d1"]}) for query in ("topic1", "1"))
+        >>> compare_ids(gold, docs, "the runs")
+        "gold has query 'topic1', and the runs have '1'"
+    """
+    shared = gold.join(docs, on="query", how="semi", maintain_order="left")
+    if not shared.height:
+        return f"gold has query '{gold['query'][0]}', and {whose} have '{docs['query'][0]}'"
+    query, doc = shared.row(0)[:2]
+    other = docs.filter(pl.col("query") == query)["doc"][0]
+    return f"gold has document '{doc}' of query '{query}', and {whose} have '{other}' there"
 
 
 def _is_drawn_from(gold_rows: pl.DataFrame, signature: str) -> bool:

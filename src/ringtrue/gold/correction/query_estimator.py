@@ -8,14 +8,14 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from ringtrue.errors import InputError
+from ringtrue.errors import InputError, MismatchError
 from ringtrue.evaluation.evaluate import evaluate
 from ringtrue.evaluation.measures import FloatArray, IntArray, Measure
 from ringtrue.evaluation.significance.paired_statistics import welch_test
 from ringtrue.gold.correction.bounds import MAX_BOUNDED_PAIRS
 from ringtrue.gold.correction.bronze_worth import BronzeWorth, compare_widths
 from ringtrue.gold.correction.diagnostics import CHECK_ALPHA, Check
-from ringtrue.gold.correction.gold_sample import MAX_LOST_SHARE
+from ringtrue.gold.correction.gold_sample import MAX_LOST_SHARE, compare_ids
 from ringtrue.gold.correction.possible_values import cut_to_possible, possible_differences, possible_values
 from ringtrue.gold.correction.query_bounds import KEYS, bound_unknown_docs, find_unknown_docs
 from ringtrue.gold.correction.results import Bounds, CorrectedDifference, CorrectionProblem, summarise_judge
@@ -253,6 +253,9 @@ class QueryEstimator:
         if measure not in self._values:
             gold_rows = self._gold_rows
             gold_queries = gold_rows["query"].unique(maintain_order=True)
+            if not len(gold_queries):
+                ids = compare_ids(self.gold.frame, self.problem.bronze.frame, "the judgments")
+                raise MismatchError(f"no gold query is in the judgments: {ids}; are the ids of the same kind?")
             if len(gold_queries) < 2:
                 raise InputError(
                     f"expected gold labels for at least 2 whole queries that bronze judged too, found "

@@ -102,9 +102,11 @@ class SamplingFrame:
         )
         drawn = joined["drawn_in_frame" if "drawn" in gold.frame.columns else "drawn"].fill_null(value=False)
         if not drawn.any():
+            (query, doc), (frame_query, frame_doc) = gold.frame.row(0)[:2], self.docs.row(0)[:2]
             raise InputError(
-                "the sampling frame and the gold labels have no drawn document in common: the frame is of another "
-                "sample. Give the one that was written with these documents"
+                f"the sampling frame and the gold labels have no drawn document in common: gold has '{doc}' of query "
+                f"'{query}', the frame '{frame_doc}' of query '{frame_query}'. Are the ids of the same kind? If so, "
+                f"the frame is of another sample: give the one that was written with these documents"
             )
         if not drawn.all():
             query, doc = joined.filter(~drawn).row(0)[:2]

@@ -8,8 +8,9 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 import polars as pl
 
-from ringtrue.errors import InputError
+from ringtrue.errors import InputError, MismatchError
 from ringtrue.evaluation.measures import Measure
+from ringtrue.gold.correction.gold_sample import compare_ids
 from ringtrue.gold.correction.query_bounds import KEYS
 from ringtrue.stats.results import Estimate
 from ringtrue.tables import Run
@@ -48,7 +49,16 @@ class JudgedTops:
         """Refuse gold that judged too little for each of these runs, or pairs of runs."""
         reasons = [self.unjudged_reason(measure, row) for row in rows]
         if reasons and all(reasons):
+            self.require_shared_documents(measure)
             raise InputError(f"{reasons[0]}: these are not whole queries. {LIST_MISSING.format(measure=measure)}")
+
+    def require_shared_documents(self, measure: Measure) -> None:
+        """Refuse gold none of whose documents a run shows: ids of another kind, or the labels of something else."""
+        depth = judged_depth(measure)
+        shown = pl.concat([run.ranked(depth).select(KEYS) for run in self.runs])
+        if not shown.join(self.gold_rows, on=KEYS, how="semi").height:
+            ids = compare_ids(self.gold_rows, shown, "the runs")
+            raise MismatchError(f"no gold document is in any run's top {depth}: {ids}; are the ids of the same kind?")
 
     def withhold_unjudged(self, estimate: Estimate, measure: Measure, *runs: int) -> Estimate:
         """Without a value where gold judged too little of what a run shows."""

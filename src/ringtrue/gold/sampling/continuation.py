@@ -15,6 +15,7 @@ from ringtrue.gold.correction.gold_sample import (
     MAX_LOST_SHARE,
     GoldSample,
     build_gold_sample,
+    compare_ids,
     other_pool_notes,
     split_gold,
 )
@@ -77,7 +78,19 @@ def read_earlier_draw(already: Judgments, sampling_frame: object, pool: Pool) ->
         complete=complete,
         unseen=np.zeros(len(pool), dtype=bool) if frame is None else ~frame.holds(pool),
         frame=frame,
-    ), [*gold.notes, *(notes if frame is None else ())]
+    ), [*gold.notes, *(_foreign_note(gold.judged, pool) if notes and frame is None else ())]
+
+
+def _foreign_note(gold: Judgments, pool: Pool) -> tuple[str, ...]:
+    """How many documents of an earlier sample no run shows."""
+    foreign = gold.frame.filter(pl.Series(pool.positions_of(gold.frame) < 0))
+    query, doc = foreign.row(0)[:2]
+    verb = "is" if foreign.height == 1 else "are"
+    note = (
+        f"{foreign.height:,} of {gold.frame.height:,} documents of the earlier sample {verb} in no run's top "
+        f"{pool.depth}, as '{doc}' of query '{query}': without weight here, and kept in the file"
+    )
+    return (note,)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -95,6 +108,25 @@ class EarlierQueries:
     def judged(self) -> Judgments:
         """The documents that gold judged."""
         return Judgments(self.docs.drop_nulls("label").select("query", "doc", judge=pl.lit("0"), label="label"))
+
+    def foreign_docs_notes(self, listed: pl.DataFrame) -> list[str]:
+        """How many of its documents nobody lists any more; refused, where that is all of them."""
+        foreign = self.docs.join(listed, on=["query", "doc"], how="anti", maintain_order="left")
+        if foreign.height == self.docs.height:
+            ids = compare_ids(self.docs, listed, "the judgments and runs")
+            raise MismatchError(
+                f"no document of the earlier sample is in the judgments or shown by a run: {ids}; are the ids of the "
+                f"same kind?"
+            )
+        if not foreign.height:
+            return []
+        query, doc = foreign.row(0)[:2]
+        verb = "is" if foreign.height == 1 else "are"
+        note = (
+            f"{foreign.height:,} of {self.docs.height:,} documents of the earlier sample {verb} neither in the "
+            f"judgments nor shown by a run, as '{doc}' of query '{query}': kept in the file"
+        )
+        return [note]
 
     def new_docs_note(self, listed: pl.DataFrame) -> tuple[str, ...]:
         """How many documents of these queries are listed that the earlier draw did not list."""

@@ -202,8 +202,10 @@ def sample_queries(
         notes.append(f"{n_drawn} queries are few: from 20 on the intervals keep what they say")
     depth = max(measure.reach or _longest_list(runs) for measure in parsed_measures)
     retrieved = pl.concat([run.ranked(depth).select("query", "doc") for run in runs])
-    listed_before = [] if earlier is None else [earlier.docs.select("query", "doc")]
-    documents = pl.concat([*listed_before, bronze.frame.select("query", "doc"), retrieved]).unique(maintain_order=True)
+    documents = pl.concat([bronze.frame.select("query", "doc"), retrieved]).unique(maintain_order=True)
+    if earlier is not None:
+        notes += earlier.foreign_docs_notes(documents)
+        documents = pl.concat([earlier.docs.select("query", "doc"), documents]).unique(maintain_order=True)
     frame = documents.filter(pl.col("query").is_in([*drawn_before, *chosen])).sort("query", maintain_order=True)
     prob = n_drawn / len(query_ids)
     frame = frame.select("query", "doc", prob=pl.lit(prob), stratum="query", design=pl.lit("whole_queries"))
