@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import shlex
 from pathlib import Path
 
 import polars as pl
@@ -125,7 +126,7 @@ def test_the_table_says_what_comes_next(shelf: Path, ringtrue) -> None:
     lines = answer.out.splitlines()
     assert lines[0].split() == ["documents", "queries", "design", "file"]
     assert lines[2].split() == ["40", "20", "pool_stratified", "out.csv"]
-    assert lines[3] == "next: let gold fill in a column label, then `ringtrue evaluate … --gold out.csv`"
+    assert lines[3] == "next: let gold fill in a column label, then `ringtrue evaluate … --gold out.csv -m P@5,DCG@5`"
     assert lines[4] == "out.frame.csv lists all that could be drawn: keep it beside out.csv"
     assert lines[6].split() == ["P@5", "DCG@5"]
     assert lines[8].startswith("a  ±0.")
@@ -176,7 +177,7 @@ def test_the_same_seed_the_same_sample(shelf: Path, ringtrue) -> None:
 def test_only_what_the_runs_do_not_share_is_drawn_for_a_comparison(shelf: Path, ringtrue) -> None:
     answer = ringtrue(*WORDS, "--budget", "40", "--compare", "--for", "P@5", "-o", "out.csv")
     assert set(pl.read_csv("out.csv")["doc"]) == {"a3", "a4", "b3", "b4"}
-    assert "then `ringtrue compare … --gold out.csv`" in answer.out
+    assert "then `ringtrue compare … --gold out.csv -m P@5`" in answer.out
     assert "a − b  ±0." in answer.out
     gold = filled("out.csv", "gold.csv")
     words = ("a.run", "b.run", "--judgments", "j.qrels", "--gold", gold, "-m", "P@5", "--json")
@@ -278,6 +279,16 @@ def test_whole_queries_are_extended_to_a_new_run(shelf: Path, ringtrue) -> None:
     assert "40 documents are new in the 8 queries that were drawn before" in answer.err
     pl.read_csv("both.csv").with_columns(pl.col("label").fill_null(1)).write_csv("done.csv")
     assert ringtrue("evaluate", *words, "--gold", "done.csv", "--json").json["corrected"]["n"]["nDCG@5"]["n"] == 8
+
+
+@pytest.mark.parametrize("words", [("--budget", "40"), ("--budget", "40", "--compare"), ("--queries", "10")])
+def test_the_command_that_comes_next_can_be_pasted(shelf: Path, ringtrue, words: tuple[str, ...]) -> None:
+    answer = ringtrue(*WORDS, *words, "--for", "P(rel=2)@5", "-o", "my sample.csv")
+    command = answer.out.split("then `ringtrue ")[1].split("`")[0].replace("…", "a.run b.run --judgments j.qrels")
+    filled("my sample.csv", "my sample.csv")
+    found = ringtrue(*shlex.split(command), "--json")
+    assert found.code == 0
+    assert "P(rel=2)@5" in found.out
 
 
 # What cannot be done is told in one line.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 from functools import partial
 from typing import TYPE_CHECKING
@@ -157,7 +158,8 @@ def command(
         "frame": None if gold_draw.sampling_frame is None else frame_path(output),
         "seed": seed,
     }
-    next_step = f"ringtrue {'compare' if comparing else 'evaluate'} … --gold {output}"
+    sampled = shlex.quote(",".join(map(str, parsed_measures)))
+    next_step = f"ringtrue {'compare' if comparing else 'evaluate'} … --gold {shlex.quote(output)} -m {sampled}"
     emit(
         form,
         notes=notes,
