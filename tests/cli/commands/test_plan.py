@@ -9,7 +9,19 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-PLAN = ["method", "queries", "gold", "cost", "half_width", "bronze", "reached", "worth", "any_judge", "notes"]
+PLAN = [
+    "method",
+    "queries",
+    "gold",
+    "cost",
+    "half_width",
+    "bronze",
+    "reached",
+    "worth",
+    "any_judge",
+    "notes",
+    "note_codes",
+]
 KNOWN = ["--score", "0.4", "--sd", "0.3", "--accuracy", ".85,.90", "--cost-bronze", "1", "--cost-gold", "50"]
 
 
@@ -76,8 +88,10 @@ def test_the_table_says_what_was_taken_what_it_costs_and_why(ringtrue) -> None:
 
 def test_guesses_are_told_on_standard_error(ringtrue) -> None:
     answer = ringtrue("plan", "--half-width", "0.05")
-    assert "note: how good the bronze judge is was not given (--accuracy)" in answer.err
-    assert "note: a gold label is taken to cost 10 bronze ones" in answer.err
+    assert "--accuracy" in answer.err
+    assert "--cost-gold" in answer.err
+    codes = ringtrue("plan", "--half-width", "0.05", "--json").json["note_codes"]
+    assert codes == ["accuracy-guessed", "prevalence-guessed", "sd-guessed", "price-guessed"]
     assert "a guess" in answer.out
 
 
@@ -142,13 +156,13 @@ def test_a_file_without_gold_leaves_the_judge_to_be_given(collection: Path, ring
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        ([], "say what the labels are for"),
+        ([], "--half-width 0.03"),
         (["--half-width", "0"], "a half-width must lie between 0 and 1, found 0"),
-        (["--half-width", "5"], "is it 5%? Write it as 0.05"),
+        (["--half-width", "5"], "--half-width 0.05 is 5%"),
         (["--half-width", "0.6"], "holds all from 0 to 1 and needs no label"),
         (["--half-width", "wide"], "'wide' is not a valid float"),
         (["--difference", "0.05", "--power", "0.04"], "power must lie between 0.05"),
-        (["--half-width", ".05", "--score", "62.6"], "is it 62.6%? Write it as 0.626"),
+        (["--half-width", ".05", "--score", "62.6"], "--score 0.626 is 62.6%"),
         (["--half-width", ".05", "--accuracy", ".85"], "--accuracy expects how often the bronze judge is right"),
         (["--half-width", ".05", "--accuracy", "85/80,9/10"], "expects hits of cases, such as 43/59; found 85/80"),
         (["--half-width", ".05", "--accuracy", "0/0,9/10"], "found 0/0"),
@@ -158,7 +172,7 @@ def test_a_file_without_gold_leaves_the_judge_to_be_given(collection: Path, ring
         (["--half-width", ".05", "--judgments", "x"], "--judgments says nothing without a run"),
         (["--half-width", ".05", "--bronze-rel", "2"], "--bronze-rel says nothing without a run"),
         (["--half-width", ".05", "-m", "P@5", "-k", "10"], "-m P@5 and --k 10 do not agree"),
-        (["--half-width", ".05", "-m", "nDCG@10"], "a plan is for P@k, and nDCG@10 is something else"),
+        (["--half-width", ".05", "-m", "nDCG@10"], "`ringtrue sample … --measure nDCG@10`"),
         (["a.run", "--half-width", ".05"], "without the bronze judge's labels: --judgments FILE"),
         (["a.run", "b.run", "--judgments", "bronze.qrels", "--half-width", ".05"], "planned for one run, found 2"),
         (["a.run", "--judgments", "bronze.qrels", "--difference", ".05"], "between two runs, found 1"),

@@ -11,6 +11,7 @@ from statsmodels.stats.power import TTestPower
 
 from ringtrue.errors import UsageError
 from ringtrue.gold.planning.goals import Goal, needed_ratio, power, require_share
+from ringtrue.messages import Suggestion
 
 
 def test_a_half_width_by_hand() -> None:
@@ -52,33 +53,39 @@ def test_a_normal_quantile_is_what_many_queries_come_to() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "says"),
+    ("asked", "code", "parameter"),
     [
-        ({"half_width": 0.0}, "a half-width must lie between 0 and 1, found 0"),
-        ({"half_width": -0.1}, "found -0.1"),
-        ({"half_width": 5.0}, "is it 5%? Write it as 0.05"),
-        ({"half_width": 0.5}, "holds all from 0 to 1 and needs no label"),
-        ({"half_width": float("nan")}, "found nan"),
-        ({"difference": 1.0}, "a difference must lie between 0 and 1, found 1"),
-        (
-            {"difference": 0.1, "power": 0.05},
-            "power must lie between 0.05, which a test of that level reaches by chance",
-        ),
-        ({"difference": 0.1, "power": 1.0}, "0.8 is usual"),
-        ({"difference": 0.1, "power": 80.0}, "found 80"),
-        ({"half_width": 0.1, "level": 95.0}, "level must lie between"),
+        ({"half_width": 0.0}, "not-a-share", "half_width"),
+        ({"half_width": -0.1}, "not-a-share", "half_width"),
+        ({"half_width": 5.0}, "not-a-share", "half_width"),
+        ({"half_width": 0.5}, "half-width-too-wide", "half_width"),
+        ({"half_width": float("nan")}, "not-a-share", "half_width"),
+        ({"difference": 1.0}, "not-a-share", "difference"),
+        ({"difference": 0.1, "power": 0.05}, "bad-power", "power"),
+        ({"difference": 0.1, "power": 1.0}, "bad-power", "power"),
+        ({"difference": 0.1, "power": 80.0}, "bad-power", "power"),
     ],
 )
-def test_what_cannot_be_asked_is_refused_in_words(asked: dict[str, float], says: str) -> None:
+def test_what_cannot_be_asked_is_refused(asked: dict[str, float], code: str, parameter: str) -> None:
     with pytest.raises(UsageError) as refused:
         Goal(**asked)
-    assert says in str(refused.value)
+    assert (refused.value.code, refused.value.parameter) == (code, parameter)
+    assert f"{next(reversed(asked.values())):g}" in refused.value.text
 
 
-def test_the_ends_count_where_they_may() -> None:
-    require_share("an accuracy", 1.0, inclusive=True)
-    with pytest.raises(UsageError, match=r"both included, found 1\.2; is it 1\.2%"):
-        require_share("an accuracy", 1.2, inclusive=True)
+def test_a_level_of_95_is_refused() -> None:
+    with pytest.raises(UsageError):
+        Goal(half_width=0.1, level=95.0)
+
+
+def test_a_percentage_is_understood_and_its_share_suggested() -> None:
+    require_share("a score", 0.626, parameter="score")
+    with pytest.raises(UsageError) as refused:
+        require_share("a score", 62.6, parameter="score")
+    assert refused.value.note.suggestions == (Suggestion("is 62.6%", score=0.626),)
+    with pytest.raises(UsageError) as refused:
+        require_share("a score", 626, parameter="score")
+    assert refused.value.note.suggestions == ()
 
 
 LEVELS = [0.5, 0.9, 0.95, 0.99, 0.9999]

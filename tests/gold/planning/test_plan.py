@@ -23,6 +23,10 @@ USUAL: dict[str, Any] = {
 judges = st.tuples(st.floats(0.6, 0.97), st.floats(0.6, 0.97))
 
 
+def codes(result: rt.Plan | rt.Plans) -> list[str]:
+    return [getattr(note, "code", "") for note in result.notes]
+
+
 def test_every_method_is_planned_and_the_cheapest_named() -> None:
     plans = rt.plan(half_width=0.05, **USUAL)
     assert [one.method for one in plans] == ["gold", "gold sample", "difference", "stratified", "confusion"]
@@ -56,8 +60,9 @@ def test_a_comparison_has_a_power_and_the_shared_judge_asks_no_gold() -> None:
     sd = plans.taken["difference_sd"].value
     assert shared.queries == pytest.approx((2.8016 * sd / (0.75 * 0.05)) ** 2, rel=0.02)
     assert plans.cheapest_any_judge in ("difference", "stratified")
-    assert "holds only if the judge errs alike on both runs" in shared.notes[0]
-    assert "of those that hold for any judge, " in plans.why
+    assert shared.notes[0].code == "equal-errors-on-both-runs"
+    assert plans.why.code == "cheapest-method"
+    assert f"{plans[plans.cheapest_any_judge].gold:,}" in plans.why
 
 
 @pytest.mark.slow
@@ -111,15 +116,14 @@ def test_queries_that_are_too_few_are_told_with_what_they_give() -> None:
     assert not any(one.reached for one in plans)
     difference = plans["difference"]
     assert (difference.queries, difference.gold) == (50, 500)
-    assert difference.notes == (
-        "50 queries are too few: even with gold on every document they give a half-width of 0.0853",
-    )
+    assert codes(difference) == ["too-few-queries"]
+    assert "0.0853" in difference.notes[0]
     assert plans["confusion"].queries is None
-    assert "with the judge's accuracy known exactly" in plans["confusion"].notes[0]
-    assert plans.why.startswith("No method reaches it with so few queries")
+    assert codes(plans["confusion"]) == ["too-few-queries"]
+    assert (plans.why.code, plans.why.suggestions[0].arguments) == ("too-few-queries", {"queries": None})
     assert plans.curve == ()
     few = rt.plan(difference=0.05, queries=20, **USUAL)
-    assert "they give a power of" in few["shared judge"].notes[0]
+    assert "too-few-queries" in codes(few["shared judge"])
 
 
 def test_a_budget_buys_the_best_that_it_can() -> None:
@@ -127,17 +131,18 @@ def test_a_budget_buys_the_best_that_it_can() -> None:
     assert all(one.cost is not None and one.cost <= 5000 for one in plans)
     best = min(plans, key=lambda one: one.half_width or 1.0)
     assert plans.cheapest == best.method
-    assert f"{best.method} achieves most, half-width" in plans.why
+    assert plans.why.code == "cheapest-method"
+    assert best.method in plans.why
     powers = rt.plan(budget=5000, difference=0.05, **USUAL)
     assert all(one.power is not None for one in powers)
     small = rt.plan(budget=10, **USUAL)
     assert small.cheapest is None
-    assert small.why == "The budget is too small for any method."
-    assert "the budget is too small: 10 queries and 30 gold labels, the fewest, cost 700" in small["difference"].notes
+    assert small.why.code == "budget-too-small"
+    assert codes(small["difference"]) == ["budget-too-small"]
+    assert "700" in small["difference"].notes[0]
     fixed = rt.plan(budget=800, queries=200, **USUAL)
-    assert fixed["difference"].notes == (
-        "the budget is too small: 200 queries and 30 gold labels, the fewest, cost 2,600",
-    )
+    assert codes(fixed["difference"]) == ["budget-too-small"]
+    assert "2,600" in fixed["difference"].notes[0]
     assert fixed["gold sample"].reached
 
 
@@ -154,21 +159,21 @@ def test_a_judge_no_better_than_chance_is_refused_in_words_and_the_others_are_pl
         plans = rt.plan(prevalence=0.4, accuracy=(0.5, 0.5), **settings_)
         refused = plans[name]
         assert (refused.queries, refused.gold, refused.cost, refused.reached) == (None, None, None, False)
-        assert "the judge is no better than chance" in refused.notes[0]
+        assert codes(refused) == ["judge-at-chance"]
         assert plans["difference"].reached
-        assert str(refused).startswith(f"{name}: the judge is no better than chance")
+        assert str(refused) == f"{name}: {refused.notes[0]}"
 
 
 def test_gold_that_would_judge_nearly_everything_is_told() -> None:
     plans = rt.plan(half_width=0.05, prevalence=0.4, sd=0.2, accuracy=(0.7, 0.7), cost_bronze=50, cost_gold=1)
-    assert "documents: the bronze labels add next to nothing" in plans["difference"].notes[0]
+    assert plans["difference"].notes[0].code == "bronze-adds-little"
 
 
 def test_what_would_take_no_end_of_queries_is_told() -> None:
     plans = rt.plan(half_width=1e-6, **USUAL)
     assert plans["gold"].queries is None
-    assert plans["gold"].notes == ("it would take more than 1,000,000,000 queries, or as good as no end of gold",)
-    assert plans.why == "No method reaches it: ask for less."
+    assert codes(plans["gold"]) == ["goal-out-of-reach"]
+    assert plans.why.code == "goal-out-of-reach"
     # the judge is only just better than chance
     assert not rt.plan(half_width=0.01, prevalence=0.4, accuracy=(0.5, 0.50001))["confusion"].reached
 
@@ -176,8 +181,8 @@ def test_what_would_take_no_end_of_queries_is_told() -> None:
 def test_small_numbers_are_told() -> None:
     plans = rt.plan(half_width=0.3, **USUAL)
     assert plans["gold"].queries == 10
-    assert "10 queries are few: 10 are the fewest that are planned" in plans["gold"].notes
-    assert "30 gold labels are the fewest that an interval can rest on" in plans["difference"].notes
+    assert "few-queries" in codes(plans["gold"])
+    assert "fewest-gold" in codes(plans["difference"])
 
 
 def test_the_curve_falls_with_the_cost_and_meets_the_plan() -> None:
@@ -195,9 +200,9 @@ def test_the_curve_falls_with_the_cost_and_meets_the_plan() -> None:
 
 
 def test_costs_that_are_not_given_are_told() -> None:
-    note = "a gold label is taken to cost 10 bronze ones (--cost-bronze, --cost-gold)"
-    assert note in rt.plan(half_width=0.05).notes
-    assert note in rt.plan(half_width=0.05, cost_gold=5.0).notes
+    for costs in ({}, {"cost_gold": 5.0}, {"cost_bronze": 0.5}):
+        assert "price-guessed" in codes(rt.plan(half_width=0.05, **costs))
+    assert "price-guessed" not in codes(rt.plan(half_width=0.05, cost_gold=5.0, cost_bronze=0.5))
     assert rt.plan(half_width=0.05, cost_gold=5.0)["gold"].cost == pytest.approx(5 * 1410)
     assert rt.plan(half_width=0.05, cost_bronze=0.5)["gold"].cost == pytest.approx(5 * 1410)
 
@@ -206,15 +211,16 @@ def test_the_answer_is_plain_data_and_a_frame() -> None:
     plans = rt.plan(half_width=0.05, **USUAL)
     plain = json.loads(json.dumps(plans.as_dict(), allow_nan=False))
     assert list(plain) == [
-        "plans", "cheapest", "cheapest_any_judge", "why", "asked", "taken", "curve", "judge", "notes",
+        "plans", "cheapest", "cheapest_any_judge", "why", "asked", "taken", "curve", "judge", "notes", "note_codes",
     ]  # fmt: skip
     assert list(plain["plans"][0])[:5] == ["method", "queries", "gold", "cost", "half_width"]
     assert plain["asked"] == {"half_width": 0.05, "level": 0.95}
     assert plans.frame["method"].to_list() == [one.method for one in plans]
     assert len(plans) == 5
     assert str(plans).splitlines()[-1] == plans.why
-    with pytest.raises(UsageError, match="no plan by 'magic' here; there is gold, gold sample"):
+    with pytest.raises(UsageError) as refused:
         plans["magic"]
+    assert refused.value.code == "unknown-plan"
 
 
 def files(seed: int = 1) -> tuple[dict[str, Any], dict[str, Any], dict[str, Any], dict[str, Any]]:
@@ -236,7 +242,7 @@ def test_from_data_everything_is_taken_from_there() -> None:
     assert {one.source for one in plans.taken.values()} == {"files"}
     assert plans.confusion is not None
     assert plans.as_dict()["judge"] == plans.confusion.as_dict()
-    assert not any("is taken" in note for note in plans.notes)
+    assert not any("guessed" in code for code in codes(plans))
     pair = rt.plan([a, b], bronze, gold=gold, difference=0.05, cost_bronze=1, cost_gold=20)
     assert pair.taken["unshared"].value == 8
     mixed = rt.plan(a, bronze, accuracy=(0.8, 0.8), half_width=0.05)
@@ -246,36 +252,45 @@ def test_from_data_everything_is_taken_from_there() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked", "says"),
+    ("asked", "code", "parameter"),
     [
-        ({}, "say what the labels are for: a half-width (--half-width 0.03)"),
-        ({"half_width": 0.05, "difference": 0.05}, "ask for one of them at a time"),
-        ({"half_width": 0.05, "power": 0.8}, "power is about a difference to be found"),
-        ({"half_width": 0.05, "budget": 100}, "leave out --half-width or --budget"),
-        ({"difference": 0.05, "power": 0.8, "budget": 100}, "leave out --power or --budget"),
-        ({"budget": 0}, "a budget must be more than 0"),
-        ({"half_width": 0.05, "queries": 1}, "a mean over queries needs 2 or more, found 1"),
-        ({"half_width": 0.05, "population": "these"}, "say how many there are (--queries)"),
-        ({"half_width": 0.05, "population": "all"}, "population is one of"),
-        ({"half_width": 0.05, "unshared": 4}, "about a difference of two runs"),
-        ({"half_width": 0.05, "measure": "nDCG@10"}, "a plan is for P@k, and nDCG@10 is something else"),
-        ({"half_width": 0.05, "cost_gold": 0.0}, "must cost more than 0"),
-        ({"half_width": 0.05, "judgments": {"q": {"d": 1}}}, "labels say nothing without a run"),
-        ({"half_width": 0.05, "runs": {"q": {"d": 1.0}}}, "a run says nothing without the bronze judge's labels"),
-        ({"half_width": 0.05, "runs": [{"q": {"d": 1.0}}] * 2, "judgments": {"q": {"d": 1}}}, "for one run, found 2"),
-        ({"difference": 0.05, "runs": {"q": {"d": 1.0}}, "judgments": {"q": {"d": 1}}}, "between two runs, found 1"),
+        ({}, "no-goal", None),
+        ({"half_width": 0.05, "difference": 0.05}, "two-goals", "half_width"),
+        ({"half_width": 0.05, "power": 0.8}, "needs-difference", "power"),
+        ({"half_width": 0.05, "budget": 100}, "budget-and-goal", "half_width"),
+        ({"difference": 0.05, "power": 0.8, "budget": 100}, "budget-and-goal", "power"),
+        ({"budget": 0}, "bad-budget", "budget"),
+        ({"half_width": 0.05, "queries": 1}, "too-few-queries", "queries"),
+        ({"half_width": 0.05, "population": "these"}, "needs-queries", "queries"),
+        ({"half_width": 0.05, "unshared": 4}, "needs-difference", "unshared"),
+        ({"half_width": 0.05, "difference_sd": 0.2}, "needs-difference", "difference_sd"),
+        ({"half_width": 0.05, "measure": "nDCG@10"}, "plan-needs-precision", "measure"),
+        ({"half_width": 0.05, "cost_bronze": 0.0}, "bad-price", "cost_bronze"),
+        ({"half_width": 0.05, "cost_gold": 0.0}, "bad-price", "cost_gold"),
+        ({"half_width": 0.05, "cost_query": -1.0}, "bad-price", "cost_query"),
+        ({"half_width": 0.05, "judgments": {"q": {"d": 1}}}, "labels-without-run", "runs"),
+        ({"half_width": 0.05, "runs": {"q": {"d": 1.0}}}, "run-without-labels", "judgments"),
+        ({"half_width": 0.05, "runs": [{"q": {"d": 1.0}}] * 2, "judgments": {"q": {"d": 1}}}, "wrong-number-of-runs",
+         "runs"),
+        ({"difference": 0.05, "runs": {"q": {"d": 1.0}}, "judgments": {"q": {"d": 1}}}, "wrong-number-of-runs", "runs"),
     ],
 )  # fmt: skip
-def test_a_question_that_makes_no_sense_is_refused(asked: dict[str, Any], says: str) -> None:
+def test_a_question_that_makes_no_sense_is_refused(asked: dict[str, Any], code: str, parameter: str | None) -> None:
     with pytest.raises(UsageError) as refused:
         rt.plan(**asked)
-    assert says in str(refused.value)
+    assert (refused.value.code, refused.value.parameter) == (code, parameter)
+
+
+def test_an_unknown_population_is_refused() -> None:
+    with pytest.raises(UsageError):
+        rt.plan(half_width=0.05, population="all")  # type: ignore[arg-type]
 
 
 def test_an_accuracy_beside_gold_labels_is_one_too_many() -> None:
     a, _, gold, bronze = files()
-    with pytest.raises(UsageError, match="the accuracy is measured on the gold labels here"):
+    with pytest.raises(UsageError) as refused:
         rt.plan(a, bronze, gold=gold, accuracy=(0.9, 0.9), half_width=0.05)
+    assert (refused.value.code, refused.value.parameter) == ("accuracy-given-twice", "accuracy")
 
 
 @pytest.mark.real

@@ -14,8 +14,10 @@ from ringtrue.cli.options import common
 from ringtrue.cli.options.common import option
 from ringtrue.cli.options.runs import RunInputs
 from ringtrue.cli.output import OutputFormat, emit
+from ringtrue.cli.spelling import CommandLine
 from ringtrue.errors import UsageError
 from ringtrue.formatting.grid import Grid, exact_grid, format_number
+from ringtrue.messages import spell
 
 if TYPE_CHECKING:
     from ringtrue.gold.planning import Plan, Plans
@@ -182,7 +184,7 @@ def _method_grid(plans: Plans) -> Grid:
     return Grid(
         columns=["method", "", "queries", "bronze", "gold", "cost", goal_name, "worth"],
         rows=rows,
-        caption="\n".join([*lines, "", fill(plans.why, WIDTH, break_on_hyphens=False)]),
+        caption="\n".join([*lines, "", fill(spell(plans.why, CommandLine.here()), WIDTH, break_on_hyphens=False)]),
         left=2,
     )
 

@@ -10,6 +10,7 @@ from typing import Literal, TypeAlias
 from ringtrue.errors import UsageError
 from ringtrue.gold.designs import Population
 from ringtrue.gold.planning.goals import require_share
+from ringtrue.messages import Note, Suggestion
 
 Source: TypeAlias = Literal["given", "files", "guess", "follows"]
 
@@ -74,7 +75,7 @@ class Assumptions:
     shift: float = 0.0
     population: Population = "like-these"
     taken: Mapping[str, AssumedNumber] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def youden(self) -> float:
@@ -154,39 +155,48 @@ class _Ledger:
     def __init__(self, quantities: KnownQuantities) -> None:
         self.quantities = quantities
         self.taken: dict[str, AssumedNumber] = {}
-        self.notes: list[str] = []
+        self.notes: list[Note] = []
 
     def record(self, name: str, value: float, source: Source) -> float:
         self.taken[name] = AssumedNumber(value=value, source=source)
         return value
 
-    def resolve(self, name: str, value: float | None, fallback: float, guess: str = "") -> float:
-        """What is known, or else what follows from the rest, or a guess that is told in these words."""
+    def resolve(self, name: str, value: float | None, fallback: float, guess: Note | None = None) -> float:
+        """What is known, or else what follows from the rest, or a guess that this note names."""
         if value is not None:
             return self.record(name, value, self.quantities.sources.get(name, "given"))
-        if guess:
-            self.notes.append(f"{guess}: {fallback:.3g} is taken")
-        return self.record(name, fallback, "guess" if guess else "follows")
+        if guess is not None:
+            self.notes.append(guess)
+        return self.record(name, fallback, "follows" if guess is None else "guess")
 
 
 def _require_quantities(quantities: KnownQuantities) -> None:
     if quantities.k < 1:
-        raise UsageError(f"k must be a whole number of at least 1, found {quantities.k}")
-    shares = {"a score": quantities.score, "a prevalence": quantities.prevalence}
-    shares |= {
-        "an sd": quantities.sd,
-        "an sd of the gold score": quantities.gold_sd,
-        "an sd of differences": quantities.difference_sd,
+        raise UsageError("bad-k", f"k must be a whole number of at least 1, found {quantities.k}", parameter="k")
+    names = {
+        "score": "a score",
+        "prevalence": "a prevalence",
+        "sd": "an sd",
+        "gold_sd": "an sd of the gold score",
+        "difference_sd": "an sd of differences",
     }
-    for subject, value in shares.items():
+    for parameter, what in names.items():
+        value = getattr(quantities, parameter)
         if value is not None:
-            require_share(subject, value)
+            require_share(what, value, parameter=parameter)
     for value in quantities.accuracy or ():
-        require_share("an accuracy", value, inclusive=True)
+        if not 0 <= value <= 1:
+            raise UsageError(
+                "not-a-share",
+                f"an accuracy must lie between 0 and 1, both included, found {value:g}",
+                parameter="accuracy",
+            )
     if quantities.unshared is not None and not 0 < quantities.unshared <= 2 * quantities.k:
         raise UsageError(
+            "bad-unshared",
             f"of two runs' top {quantities.k}, more than 0 and at most {2 * quantities.k} documents of a query are "
-            f"unshared, found {quantities.unshared:g}"
+            f"unshared, found {quantities.unshared:g}",
+            parameter="unshared",
         )
 
 
@@ -195,8 +205,13 @@ def _resolve_accuracy(quantities: KnownQuantities, ledger: _Ledger) -> tuple[flo
     source: Source = "guess" if quantities.accuracy is None else quantities.sources.get("accuracy", "given")
     if quantities.accuracy is None:
         ledger.notes.append(
-            f"how good the bronze judge is was not given (--accuracy): right on {sensitivity:g} of the relevant "
-            f"documents and on {specificity:g} of the others is taken"
+            Note(
+                "accuracy-guessed",
+                f"how good the bronze judge is was not given: right on {sensitivity:g} of the relevant documents and "
+                f"on {specificity:g} of the others is taken",
+                parameter="accuracy",
+                suggestions=[Suggestion("gives it", accuracy=...)],
+            )
         )
     return ledger.record("relevant", sensitivity, source), ledger.record("nonrelevant", specificity, source)
 
@@ -204,21 +219,34 @@ def _resolve_accuracy(quantities: KnownQuantities, ledger: _Ledger) -> tuple[flo
 def _resolve_prevalence(quantities: KnownQuantities, sensitivity: float, specificity: float, ledger: _Ledger) -> float:
     """The share of the documents that gold would call relevant: known, or what the bronze score comes to."""
     if quantities.prevalence is not None or quantities.score is None:
-        guess = "neither a score nor a prevalence was given"
+        guess = Note(
+            "prevalence-guessed",
+            f"neither a score nor a prevalence was given: a prevalence of {DEFAULT_PREVALENCE:g} is taken",
+            parameter="prevalence",
+            suggestions=[Suggestion(score=...), Suggestion("gives it", prevalence=...)],
+        )
         return ledger.resolve("prevalence", quantities.prevalence, DEFAULT_PREVALENCE, guess)
     if sensitivity + specificity <= 1:
-        guess = (
-            f"a judge no better than chance says nothing of how many are relevant "
-            f"(right on {sensitivity:g}, {specificity:g})"
+        guess = Note(
+            "prevalence-unknown",
+            f"a judge no better than chance says nothing of how many are relevant (right on {sensitivity:g}, "
+            f"{specificity:g}): {DEFAULT_PREVALENCE:g} is taken",
+            parameter="prevalence",
+            suggestions=[Suggestion("gives it", prevalence=...)],
         )
         return ledger.resolve("prevalence", None, DEFAULT_PREVALENCE, guess)
     prevalence = (quantities.score - 1 + specificity) / (sensitivity + specificity - 1)
     if not 0 < prevalence < 1:
         raise UsageError(
+            "impossible-score",
             f"a judge who is right on {sensitivity:.3g} of the relevant documents and on {specificity:.3g} of the "
             f"others calls between {1 - specificity:.3g} and {sensitivity:.3g} of the documents relevant; a score of "
-            f"{quantities.score:.3g} does not fit. Give another accuracy (--accuracy) or the share that gold would "
-            f"call relevant (--prevalence)"
+            f"{quantities.score:.3g} does not fit",
+            parameter="score",
+            suggestions=[
+                Suggestion("describes another judge", accuracy=...),
+                Suggestion("gives the share that gold would call relevant", prevalence=...),
+            ],
         )
     return ledger.resolve("prevalence", None, prevalence)
 
@@ -230,11 +258,19 @@ def _resolve_score(
     score = prevalence * sensitivity + (1 - prevalence) * (1 - specificity)
     if not 0 < score < 1:
         verdict = "relevant" if score else "not relevant"
-        raise UsageError(f"a judge who calls everything {verdict} tells nothing; plan with gold only, or another judge")
+        raise UsageError(
+            "one-sided-judge",
+            f"a judge who calls everything {verdict} tells nothing; plan with gold only, or another judge",
+            parameter="accuracy",
+        )
     if quantities.score is not None and abs(quantities.score - score) > SCORE_TOLERANCE:
         ledger.notes.append(
-            f"the score of {quantities.score:.3g} does not fit: where {prevalence:.3g} of the documents are relevant, "
-            f"a judge of these accuracies calls {score:.3g} so, and that is taken"
+            Note(
+                "score-replaced",
+                f"the score of {quantities.score:.3g} does not fit: where {prevalence:.3g} of the documents are "
+                f"relevant, a judge of these accuracies calls {score:.3g} so, and that is taken",
+                parameter="score",
+            )
         )
         return ledger.record("score", score, "follows")
     ledger.resolve("score", quantities.score, score)
@@ -247,12 +283,20 @@ def _resolve_single_run(
     """For the mean of one run: the documents of a query, and the sd over queries by bronze and by gold labels."""
     mean = prevalence if quantities.score is None else score
     largest_sd = math.sqrt(mean * (1 - mean))
-    guess = "how far P@k differs from query to query was not given (--sd)"
-    sd = ledger.resolve("sd", quantities.sd, DEFAULT_RELATIVE_SD * largest_sd, guess)
+    usual_sd = DEFAULT_RELATIVE_SD * largest_sd
+    guess = Note(
+        "sd-guessed",
+        f"how far P@k differs from query to query was not given: an sd of {usual_sd:.3g} is taken",
+        parameter="sd",
+        suggestions=[Suggestion("gives it", sd=...)],
+    )
+    sd = ledger.resolve("sd", quantities.sd, usual_sd, guess)
     if sd > largest_sd * 1.05:
         raise UsageError(
+            "sd-too-large",
             f"an sd of {sd:.4g} is too large: scores from 0 to 1 with a mean of {mean:.4g} have an sd of "
-            f"{largest_sd:.4g} at most"
+            f"{largest_sd:.4g} at most",
+            parameter="sd",
         )
     relative_sd = min(sd / largest_sd, 1.0)
     largest_gold_sd = math.sqrt(prevalence * (1 - prevalence))
@@ -265,23 +309,33 @@ def _resolve_run_pair(
 ) -> tuple[float, float, float]:
     """The same for the difference of two runs, and the documents that only one of them has."""
     k = quantities.k
-    guess = "how many documents of a query only one of the two runs has in its top k was not given (--unshared)"
+    guess = Note(
+        "unshared-guessed",
+        f"how many documents of a query only one of the two runs has in its top k was not given: {k} is taken",
+        parameter="unshared",
+        suggestions=[Suggestion("gives it", unshared=...)],
+    )
     documents = ledger.resolve("unshared", quantities.unshared, float(k), guess)
     weight = documents / k
     largest_difference = weight * min(prevalence, 1 - prevalence)
     if difference >= largest_difference:
         raise UsageError(
+            "difference-too-large",
             f"a difference of {difference:g} is larger than possible: two runs with {documents:.3g} unshared documents "
-            f"for a query, {prevalence:.3g} of them relevant, differ by less than {largest_difference:.3g} in P@{k}"
+            f"for a query, {prevalence:.3g} of them relevant, differ by less than {largest_difference:.3g} in P@{k}",
+            parameter="difference",
         )
     binomial_gold_sd, binomial_bronze_sd = (math.sqrt(share * (1 - share)) for share in (prevalence, score))
-    usual_sd = DEFAULT_CLUSTERING * math.sqrt(documents) / k * binomial_bronze_sd
-    guess = "how far the difference varies from query to query was not given (--difference-sd)"
-    bronze_sd = ledger.resolve(
-        "difference_sd",
-        quantities.difference_sd,
-        usual_sd if quantities.sd is None else DEFAULT_DIFFERENCE_RATIO * quantities.sd,
-        guess,
+    if quantities.sd is None:
+        usual_sd = DEFAULT_CLUSTERING * math.sqrt(documents) / k * binomial_bronze_sd
+    else:
+        usual_sd = DEFAULT_DIFFERENCE_RATIO * quantities.sd
+    guess = Note(
+        "difference-sd-guessed",
+        f"how far the difference varies from query to query was not given: an sd of {usual_sd:.3g} is taken",
+        parameter="difference_sd",
+        suggestions=[Suggestion("gives it", difference_sd=...)],
     )
+    bronze_sd = ledger.resolve("difference_sd", quantities.difference_sd, usual_sd, guess)
     gold_sd = ledger.resolve("gold_sd", quantities.gold_sd, bronze_sd * binomial_gold_sd / binomial_bronze_sd)
     return documents, bronze_sd, min(gold_sd, weight * math.sqrt(prevalence - (difference / weight) ** 2))

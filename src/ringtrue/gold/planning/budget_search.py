@@ -10,6 +10,7 @@ import numpy as np
 from ringtrue.errors import UsageError
 from ringtrue.gold.planning.goals import Array, Goal
 from ringtrue.gold.planning.methods import Method
+from ringtrue.messages import Suggestion
 
 MIN_QUERIES = 10  # below, a mean over queries has no interval worth having
 MAX_QUERIES = 10**9
@@ -32,21 +33,26 @@ class Prices:
     documents: float
 
     def __post_init__(self) -> None:
-        require_price("a bronze label", self.bronze)
-        require_price("a gold label", self.gold)
+        require_price("a bronze label", self.bronze, parameter="cost_bronze")
+        require_price("a gold label", self.gold, parameter="cost_gold")
         if not 0 <= self.query < np.inf:
-            raise UsageError(f"a query must cost 0 or more, found {self.query:g}")
+            raise UsageError("bad-price", f"a query must cost 0 or more, found {self.query:g}", parameter="cost_query")
 
     def per_query(self, *, bronze: bool) -> float:
         """What a query costs before gold has seen it."""
         return self.query + (self.bronze * self.documents if bronze else 0.0)
 
 
-def require_price(what: str, price: float) -> None:
+def require_price(what: str, price: float, *, parameter: str) -> None:
     """Refuse a price that is none."""
     if not 0 < price < np.inf:
-        hint = "; if the queries are labelled and paid for, fix their number (--queries N)" if price == 0 else ""
-        raise UsageError(f"{what} must cost more than 0, found {price:g}; costs can be in any unit{hint}")
+        hints = [Suggestion("fixes the number of queries that are labelled and paid for", queries=...)]
+        raise UsageError(
+            "bad-price",
+            f"{what} must cost more than 0, found {price:g}; costs can be in any unit",
+            parameter=parameter,
+            suggestions=hints if price == 0 else (),
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

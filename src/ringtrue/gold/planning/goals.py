@@ -7,12 +7,13 @@ that a power needs is searched for here.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ringtrue.errors import UsageError
+from ringtrue.messages import Suggestion
 from ringtrue.stats.intervals import require_level
 
 Array: TypeAlias = NDArray[np.float64]
@@ -51,18 +52,22 @@ class Goal:
     def __post_init__(self) -> None:
         require_level(self.level)
         if self.half_width is not None:
-            require_share("a half-width", self.half_width)
+            require_share("a half-width", self.half_width, parameter="half_width")
             if self.half_width >= MAX_HALF_WIDTH:
                 raise UsageError(
+                    "half-width-too-wide",
                     f"an interval of half-width {self.half_width:g} holds all from 0 to 1 and needs no label; "
-                    f"ask for less than {MAX_HALF_WIDTH}, such as 0.05"
+                    f"ask for less than {MAX_HALF_WIDTH}, such as 0.05",
+                    parameter="half_width",
                 )
         if self.difference is not None:
-            require_share("a difference", self.difference)
+            require_share("a difference", self.difference, parameter="difference")
         if self.power is not None and not self.alpha < self.power <= MAX_POWER:
             raise UsageError(
+                "bad-power",
                 f"power must lie between {self.alpha:g}, which a test of that level reaches by chance alone, and "
-                f"{MAX_POWER}; found {self.power:g}, and 0.8 is usual"
+                f"{MAX_POWER}; found {self.power:g}, and 0.8 is usual",
+                parameter="power",
             )
 
     @property
@@ -104,18 +109,23 @@ class Goal:
         return df, np.asarray(stdtrit(df, (1 + self.level) / 2), dtype=np.float64)
 
 
-def require_share(what: str, value: float, *, inclusive: bool = False) -> None:
+def require_share(what: str, value: float, *, parameter: str) -> None:
     """Refuse what does not lie between 0 and 1; a percentage is understood and named.
 
     Examples:
-        >>> require_share("a score", 62.6)
+        >>> require_share("a score", 62.6, parameter="score")
         Traceback (most recent call last):
-        ringtrue.errors.UsageError: a score must lie between 0 and 1, found 62.6; is it 62.6%? Write it as 0.626
+        ringtrue.errors.UsageError: a score must lie between 0 and 1, found 62.6; score=0.626 is 62.6%
     """
-    if 0 < value < 1 or (inclusive and value in (0, 1)):
-        return
-    hint = f"; is it {value:g}%? Write it as {value / 100:g}" if 1 < value <= 100 else ""
-    raise UsageError(f"{what} must lie between 0 and 1{', both included' if inclusive else ''}, found {value:g}{hint}")
+    if not 0 < value < 1:
+        share: dict[str, Any] = {parameter: float(f"{value / 100:g}")}
+        hints = [Suggestion(f"is {value:g}%", **share)] if 1 < value <= 100 else []
+        raise UsageError(
+            "not-a-share",
+            f"{what} must lie between 0 and 1, found {value:g}",
+            parameter=parameter,
+            suggestions=hints,
+        )
 
 
 def power(ratio: Array, df: Array, t: Array) -> Array:

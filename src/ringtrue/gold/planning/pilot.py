@@ -14,6 +14,7 @@ from ringtrue.evaluation.evaluate import evaluate
 from ringtrue.evaluation.measures import Measure, parse
 from ringtrue.evaluation.significance import differences
 from ringtrue.gold.planning.assumptions import KnownQuantities, Source
+from ringtrue.messages import Note, Suggestion
 from ringtrue.stats.confusion import Confusion
 from ringtrue.tables import Judgments, Run, Scores
 
@@ -66,7 +67,13 @@ def observe_pilot(
         judged = labelled.filter(pl.col("gold").is_not_null())
         _require_judged(judged, gold, documents)
         if judged.height < MIN_GOLD_LABELS:
-            notes.append(f"only {judged.height} gold labels tell how good the judge is: the plan may be far off")
+            notes.append(
+                Note(
+                    "few-gold",
+                    f"only {judged.height} gold labels show how good the judge is: the plan may be far off",
+                    parameter="gold",
+                )
+            )
         confusion = _binary_confusion(judged)
         observed["prevalence"], accuracy = _estimate_accuracy(judged, observed["score"])
         observed |= _gold_quantities(labelled, k)
@@ -81,9 +88,15 @@ def require_precision_depth(measure: str | Measure) -> int:
     if parsed.name == "P" and isinstance(parsed.cutoff, int):
         return parsed.cutoff
     raise UsageError(
-        f"a plan is for P@k, and {parsed} is something else: for measures that are sums over documents, such as DCG@k, "
-        f"`ringtrue sample` says what a draw gives; for others, which need whole queries, give the sd of the scores "
-        f"(--gold-sd) and read the line 'gold'"
+        "plan-needs-precision",
+        f"a plan is for P@k, and {parsed} is another measure",
+        parameter="measure",
+        suggestions=[
+            Suggestion(
+                "says what a draw gives, if it is a sum over documents", function="sample", measures=f"{parsed}"
+            ),
+            Suggestion("gives the sd of the scores, for the plan 'gold' of whole queries", gold_sd=...),
+        ],
     )
 
 
@@ -96,7 +109,10 @@ def _compared_documents(runs: Sequence[Run], queries: list[str], k: int) -> pl.D
     first = tops[0].join(tops[1], on=keys, how="anti").with_columns(sign=pl.lit(1.0))
     unshared = pl.concat([first, tops[1].join(tops[0], on=keys, how="anti").with_columns(sign=pl.lit(-1.0))])
     if not unshared.height:
-        raise InputError(f"'{runs[0].name}' and '{runs[1].name}' have the same top {k}: they cannot differ in P@{k}")
+        raise InputError(
+            "same-documents",
+            f"'{runs[0].name}' and '{runs[1].name}' have the same top {k}: they cannot differ in P@{k}",
+        )
     return unshared
 
 
@@ -126,8 +142,10 @@ def _bronze_quantities(scores: Scores, documents: pl.DataFrame, queries: int) ->
     if not 0 < quantities["score"] < 1:
         quantifier = "all" if quantities["score"] else "none"
         raise InputError(
-            f"{quantifier} of the documents are relevant by the bronze labels, which says nothing about the judge; is "
-            "--bronze-rel the lowest label that counts?"
+            "bronze-all-alike",
+            f"{quantifier} of the documents are relevant by the bronze labels, which says nothing about the judge",
+            parameter="bronze_rel",
+            suggestions=[Suggestion("sets the lowest label that counts", bronze_rel=...)],
         )
     return quantities
 
@@ -135,8 +153,14 @@ def _bronze_quantities(scores: Scores, documents: pl.DataFrame, queries: int) ->
 def _require_varying_sd(values: NDArray[np.float64]) -> float:
     if len(values) > 1 and np.ptp(values) > 0:
         return float(np.std(values, ddof=1))
-    reason = f"the same for all {len(values)} queries" if len(values) > 1 else "known for one query only"
-    raise InputError(f"the score is {reason}: there is no telling how far queries differ; give it (--sd) without files")
+    single = len(values) == 1
+    reason = "known for one query only" if single else f"the same for all {len(values)} queries"
+    raise InputError(
+        "single-query" if single else "all-queries-alike",
+        f"the score is {reason}: how far queries differ cannot be estimated",
+        parameter="sd",
+        suggestions=[Suggestion("gives it, without files", sd=...)],
+    )
 
 
 def _require_judged(judged: pl.DataFrame, gold: Judgments, documents: pl.DataFrame) -> None:
@@ -144,9 +168,11 @@ def _require_judged(judged: pl.DataFrame, gold: Judgments, documents: pl.DataFra
         return
     gold_row, run_row = gold.frame.row(0, named=True), documents.row(0, named=True)
     raise MismatchError(
+        "gold-outside-runs",
         f"no gold label is of a document that counts: gold has '{gold_row['doc']}' of query '{gold_row['query']}', the "
         f"run '{run_row['doc']}' of query '{run_row['query']}'; gold must be drawn from the top of the runs, and for a "
-        "difference from what they do not share"
+        "difference from what they do not share",
+        parameter="gold",
     )
 
 

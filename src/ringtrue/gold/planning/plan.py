@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -26,6 +27,7 @@ from ringtrue.gold.planning.goals import Goal
 from ringtrue.gold.planning.methods import Method, RandomGold, available_methods, relative_efficiency
 from ringtrue.gold.planning.pilot import PilotObservations, observe_pilot, require_precision_depth
 from ringtrue.gold.planning.results import BudgetPoint, Plan, Plans
+from ringtrue.messages import Note, Suggestion
 from ringtrue.tables import Judgments, Run
 
 DEFAULT_POWER = 0.8
@@ -84,7 +86,12 @@ def plan(
     require_choice("population", population, ("like-these", "these"))
     goal = _build_goal(half_width, difference, power, budget, level)
     if difference is None and (difference_sd is not None or unshared is not None):
-        raise UsageError("how far differences vary and which documents are unshared is about a difference of two runs")
+        raise UsageError(
+            "needs-difference",
+            "how far differences vary and which documents are unshared is about a difference of two runs",
+            parameter="unshared" if difference_sd is None else "difference_sd",
+            suggestions=[Suggestion("asks for a difference to be found", difference=0.05)],
+        )
     overrides = {
         "score": score,
         "prevalence": prevalence,
@@ -101,10 +108,17 @@ def plan(
     assumptions = assume(quantities, difference=difference, population=population)
     if population == "these" and queries is None:
         if observed is None:
-            raise UsageError("for these queries and no others, say how many there are (--queries)")
+            raise UsageError(
+                "needs-queries",
+                "a plan for these queries and no others needs their number",
+                parameter="queries",
+                suggestions=[Suggestion("gives it", queries=...)],
+            )
         queries = observed.queries
     if queries is not None and queries < 2:
-        raise UsageError(f"a mean over queries needs 2 or more, found {queries}")
+        raise UsageError(
+            "too-few-queries", f"a mean over queries needs 2 or more, found {queries}", parameter="queries"
+        )
     prices, price_notes = _build_prices(cost_bronze, cost_gold, cost_query, assumptions)
     methods, gold_baseline = available_methods(assumptions)
     drafter = PlanDrafter(
@@ -138,20 +152,40 @@ def _build_goal(
 ) -> Goal:
     """What is asked for; one thing, and whether a budget goes with it."""
     if half_width is not None and difference is not None:
-        raise UsageError("a half-width is about one run and a difference about two: ask for one of them at a time")
+        raise UsageError(
+            "two-goals",
+            "a half-width is about one run and a difference about two: ask for one of them at a time",
+            parameter="half_width",
+        )
     if half_width is None and difference is None and budget is None:
         raise UsageError(
-            "say what the labels are for: a half-width (--half-width 0.03), a difference to be found "
-            "(--difference 0.05) or a budget (--budget 1000)"
+            "no-goal",
+            "a plan needs to know what the labels are for",
+            suggestions=[
+                Suggestion("asks for an interval of this half-width", half_width=0.03),
+                Suggestion("asks for a difference to be found", difference=0.05),
+                Suggestion("asks for the best that a budget buys", budget=1000),
+            ],
         )
     if power is not None and difference is None:
-        raise UsageError("power is about a difference to be found: say which (--difference 0.05)")
+        raise UsageError(
+            "needs-difference",
+            "power is about a difference to be found",
+            parameter="power",
+            suggestions=[Suggestion("says which", difference=0.05)],
+        )
     if budget is not None:
         if not 0 < budget < np.inf:
-            raise UsageError(f"a budget must be more than 0, found {budget:g}")
-        target = "half-width" if half_width is not None else "power" if power is not None else None
-        if target:
-            raise UsageError(f"a budget is spent for the best {target} that it buys: leave out --{target} or --budget")
+            raise UsageError("bad-budget", f"a budget must be more than 0, found {budget:g}", parameter="budget")
+        if half_width is not None or power is not None:
+            target, goal = ("half-width", "half_width") if half_width is not None else ("power", "power")
+            without_goal: dict[str, Any] = {goal: None}
+            raise UsageError(
+                "budget-and-goal",
+                f"a budget is spent for the best {target} that it buys",
+                parameter=goal,
+                suggestions=[Suggestion(**without_goal), Suggestion(budget=None)],
+            )
     default_power = None if difference is None or budget is not None else DEFAULT_POWER
     return Goal(
         half_width=half_width, difference=difference, power=default_power if power is None else power, level=level
@@ -171,17 +205,28 @@ def _observe_inputs(
     """What the data say; None without data."""
     if runs is None:
         if judgments is not None or gold is not None:
-            raise UsageError("labels say nothing without a run: which documents are at its top?")
+            raise UsageError(
+                "labels-without-run",
+                "labels say nothing without a run: which documents are at its top?",
+                parameter="runs",
+            )
         return None
     if judgments is None:
-        raise UsageError("a run says nothing without the bronze judge's labels (--judgments)")
+        raise UsageError(
+            "run-without-labels", "a run says nothing without the bronze judge's labels", parameter="judgments"
+        )
     run_inputs = list(runs) if isinstance(runs, Sequence) and not isinstance(runs, str) else [runs]
     run_list = [Run.of(run, name=f"run{index}") for index, run in enumerate(run_inputs, start=1)]
     expected = 2 if paired else 1
     if len(run_list) != expected:
         requirement = "a difference is between two runs" if paired else "a half-width is planned for one run"
-        hint = "" if paired else "; plan for each, or let `ringtrue sample` say what a draw for all of them gives"
-        raise UsageError(f"{requirement}, found {len(run_list)}{hint}")
+        hint = Suggestion("says what a draw for all of them gives", function="sample")
+        raise UsageError(
+            "wrong-number-of-runs",
+            f"{requirement}, found {len(run_list)}",
+            parameter="runs",
+            suggestions=() if paired else [hint],
+        )
     if paired and run_list[0].name == run_list[1].name:
         run_list[1] = run_list[1].called(f"{run_list[1].name} (2)")
     labels = None if gold is None else Judgments.of(gold)
@@ -196,7 +241,11 @@ def _merge_quantities(
     """What was given, and for the rest what was seen."""
     if observed is not None:
         if "accuracy" in overrides and observed.confusion is not None:
-            raise UsageError("the accuracy is measured on the gold labels here: give one of the two")
+            raise UsageError(
+                "accuracy-given-twice",
+                "the accuracy is measured on the gold labels here: give one of the two",
+                parameter="accuracy",
+            )
         sources: dict[str, Source] = dict(observed.quantities.sources)
         sources |= dict.fromkeys(overrides, "given")
         return replace(observed.quantities, **overrides, sources=sources)  # type: ignore[arg-type]
@@ -206,14 +255,22 @@ def _merge_quantities(
 
 def _build_prices(
     bronze: float | None, gold: float | None, query: float, assumptions: Assumptions
-) -> tuple[Prices, list[str]]:
+) -> tuple[Prices, list[Note]]:
     """The prices, and a note where they were not given."""
     notes = []
-    for subject, price in (("a bronze label", bronze), ("a gold label", gold)):
-        if price is not None:
-            require_price(subject, price)
+    if bronze is not None:
+        require_price("a bronze label", bronze, parameter="cost_bronze")
+    if gold is not None:
+        require_price("a gold label", gold, parameter="cost_gold")
     if bronze is None or gold is None:
-        notes.append(f"a gold label is taken to cost {DEFAULT_PRICE_RATIO:g} bronze ones (--cost-bronze, --cost-gold)")
+        notes.append(
+            Note(
+                "price-guessed",
+                f"a gold label is taken to cost {DEFAULT_PRICE_RATIO:g} bronze ones",
+                parameter="cost_gold",
+                suggestions=[Suggestion(cost_bronze=...), Suggestion("gives another price", cost_gold=...)],
+            )
+        )
     if bronze is None:
         bronze = 1.0 if gold is None else gold / DEFAULT_PRICE_RATIO
     if gold is None:
@@ -288,9 +345,10 @@ class PlanDrafter:
     def _best_effort(self, method: Method) -> Plan:
         """As many gold labels as there are, where the queries are too few to reach the goal."""
         if self.fixed_queries is None:
-            return self._refuse(
-                method, f"it would take more than {MAX_QUERIES:,} queries, or as good as no end of gold"
+            note = Note(
+                "goal-out-of-reach", f"it would take more than {MAX_QUERIES:,} queries, or nearly endless gold labels"
             )
+            return self._refuse(method, note)
         n = np.array(float(self.fixed_queries))
         gold = float(method.max_gold(n))
         achieved = float(self.goal.achieved(method.variance(n, np.array(gold)), n, normal=method.normal))
@@ -301,5 +359,5 @@ class PlanDrafter:
         sample_size = SampleSize(queries=self.fixed_queries, gold=int(gold), cost=cost, achieved=achieved)
         return replace(self._build_plan(method, sample_size), reached=False, worth=None, notes=(note,))
 
-    def _refuse(self, method: Method, reason: str) -> Plan:
+    def _refuse(self, method: Method, reason: Note) -> Plan:
         return Plan(method=method.name, reached=False, any_judge=method.any_judge, notes=(reason,))

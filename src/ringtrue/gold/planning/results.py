@@ -20,6 +20,7 @@ from ringtrue.gold.planning.methods import (
     SpreadGold,
     StratifiedDifference,
 )
+from ringtrue.messages import Note, Suggestion, notes_as_dict
 from ringtrue.stats.results import plain_fields, to_plain
 
 if TYPE_CHECKING:
@@ -56,7 +57,7 @@ class Plan:
     reached: bool = True
     worth: float | None = None
     any_judge: bool = True
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def achieved(self) -> float | None:
@@ -71,8 +72,8 @@ class Plan:
 
     def as_dict(self, measure: str) -> dict[str, object]:
         """The plan as plain data, with `half_width` or `power` as asked, in the key order of the JSON."""
-        names = ("method", "queries", "gold", "cost", measure, "bronze", "reached", "worth", "any_judge", "notes")
-        return plain_fields(self, *names)
+        names = ("method", "queries", "gold", "cost", measure, "bronze", "reached", "worth", "any_judge")
+        return plain_fields(self, *names) | notes_as_dict(self.notes)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -108,7 +109,7 @@ class Plans:
     budget: float | None = None
     cheapest: str | None
     cheapest_any_judge: str | None
-    why: str
+    why: Note
     taken: Mapping[str, AssumedNumber]
     curve: tuple[BudgetPoint, ...] = ()
     confusion: Confusion | None = None
@@ -123,7 +124,9 @@ class Plans:
     def __getitem__(self, method: str) -> Plan:
         plan_of = {plan.method: plan for plan in self.plans}
         if method not in plan_of:
-            raise UsageError(f"no plan by '{method}' here; there is {', '.join(plan_of)}")
+            raise UsageError(
+                "unknown-plan", f"no plan by '{method}' here; there is {', '.join(plan_of)}", parameter="method"
+            )
         return plan_of[method]
 
     def __str__(self) -> str:
@@ -135,7 +138,10 @@ class Plans:
         import polars as pl
 
         rows = [plan.as_dict(self.goal.target) for plan in self]
-        return pl.DataFrame([row | {"notes": "; ".join(plan.notes)} for row, plan in zip(rows, self, strict=True)])
+        for row, plan in zip(rows, self, strict=True):
+            row["notes"] = "; ".join(plan.notes)
+            del row["note_codes"]
+        return pl.DataFrame(rows)
 
     def as_dict(self) -> dict[str, object]:
         """The answer as plain data, in the key order of the command line's JSON."""
@@ -151,80 +157,93 @@ class Plans:
                 for point in self.curve
             ],
             "judge": to_plain(self.confusion),
-            "notes": list(self.notes),
+            **notes_as_dict(self.notes),
         }
 
 
-def plan_notes(method: Method, sample_size: SampleSize, assumptions: Assumptions) -> list[str]:
+def plan_notes(method: Method, sample_size: SampleSize, assumptions: Assumptions) -> list[Note]:
     """What is worth knowing about a plan."""
     n, gold = np.array(float(sample_size.queries)), np.array(float(sample_size.gold))
     notes = []
     if isinstance(method, SpreadGold):
         per_query = sample_size.gold / sample_size.queries
         single_label = "one document of each query" + (", two of a few" if per_query > 1 else "")
-        notes.append(single_label if per_query < 1.05 else f"{per_query:.3g} documents of each query on average")
+        average = f"{per_query:.3g} documents of each query on average"
+        notes.append(Note("gold-per-query", single_label if per_query < 1.05 else average))
     if isinstance(method, StratifiedDifference):
         first, second = (round(float(labels)) for labels in method.allocate(n, gold))
-        notes.append(f"{first:,} of what bronze calls relevant, {second:,} of the rest")
+        notes.append(Note("gold-by-bronze", f"{first:,} of what bronze calls relevant, {second:,} of the rest"))
     if isinstance(method, RateInversion):
         first, second = (round(float(labels)) for labels in method.allocate(gold))
         notes.append(
-            f"{first:,} relevant and {second:,} other documents by gold; holds only if the judge errs on the top "
-            f"{assumptions.k} as on these"
-        )
-        if sample_size.gold > sample_size.queries * assumptions.documents:
-            notes.append(
-                f"gold could judge all {round(sample_size.queries * assumptions.documents):,} documents instead"
+            Note(
+                "gold-by-relevance",
+                f"{first:,} relevant and {second:,} other documents by gold; holds only if the judge errs on the top "
+                f"{assumptions.k} as on these",
             )
+        )
+        documents = round(sample_size.queries * assumptions.documents)
+        if sample_size.gold > sample_size.queries * assumptions.documents:
+            notes.append(Note("gold-could-judge-all", f"gold could judge all {documents:,} documents instead"))
     if isinstance(method, SharedJudge):
         points = 200 * assumptions.youden * assumptions.shift / assumptions.prevalence
         notes.append(
-            f"holds only if the judge errs alike on both runs: one who is right on {points:.2g} points more of the "
-            f"relevant documents of one run than of the other's makes such a difference out of nothing"
+            Note(
+                "equal-errors-on-both-runs",
+                f"holds only if the judge errs alike on both runs: one who is right on {points:.2g} points more of the "
+                f"relevant documents of one run than of the other's makes such a difference out of nothing",
+            )
         )
     available = int(method.max_gold(n))
     nearly_all = method.bronze and method.any_judge and sample_size.gold >= NEARLY_ALL * available
     if nearly_all:
         notes.append(
-            f"gold judges {sample_size.gold:,} of {available:,} documents: the bronze labels add next to nothing"
+            Note(
+                "bronze-adds-little",
+                f"gold judges {sample_size.gold:,} of {available:,} documents: the bronze labels add next to nothing",
+            )
         )
     if method.bronze and sample_size.gold == MIN_GOLD_LABELS and not nearly_all:
-        notes.append(f"{MIN_GOLD_LABELS} gold labels are the fewest that an interval can rest on")
+        notes.append(Note("fewest-gold", f"{MIN_GOLD_LABELS} gold labels are the fewest that an interval can rest on"))
     if sample_size.queries < SMALL_SAMPLE:
         fewest = f": {MIN_QUERIES} are the fewest that are planned" if sample_size.queries == MIN_QUERIES else ""
-        notes.append(f"{sample_size.queries} queries are few{fewest or ': trust the interval with care'}")
+        consequence = fewest or ": trust the interval with care"
+        notes.append(Note("few-queries", f"{sample_size.queries} queries are few{consequence}"))
     return notes
 
 
-def explain_too_few_queries(method: Method, queries: int, achieved: float, goal: Goal) -> str:
+def explain_too_few_queries(method: Method, queries: int, achieved: float, goal: Goal) -> Note:
     """Why a fixed number of queries is not enough."""
     outcome = f"a half-width of {achieved:.3g}" if goal.difference is None else f"a power of {achieved:.2g}"
     condition = "with gold on every document"
     if isinstance(method, RateInversion):
         condition = "with the judge's accuracy known exactly"
-    if isinstance(method, SharedJudge):
-        return f"{queries:,} queries are too few: they give {outcome}"
-    return f"{queries:,} queries are too few: even {condition} they give {outcome}"
+    limit = "they give" if isinstance(method, SharedJudge) else f"even {condition} they give"
+    return Note("too-few-queries", f"{queries:,} queries are too few: {limit} {outcome}")
 
 
-def explain_small_budget(method: Method, prices: Prices, fixed_queries: int | None) -> str:
+def explain_small_budget(method: Method, prices: Prices, fixed_queries: int | None) -> Note:
     """Why a budget is not enough."""
     n = np.array(float(fixed_queries or MIN_QUERIES))
     if fixed_queries is not None and not method.bronze:
         n = np.minimum(n, MIN_QUERIES)
     fewest = float(method.min_gold(n))
     lowest_cost = float(n) * prices.per_query(bronze=method.bronze) + fewest * prices.gold
-    return f"the budget is too small: {n:g} queries and {fewest:g} gold labels, the fewest, cost {lowest_cost:,.6g}"
+    return Note(
+        "budget-too-small",
+        f"the budget is too small: {n:g} queries and {fewest:g} gold labels, the fewest, cost {lowest_cost:,.6g}",
+        parameter="budget",
+    )
 
 
 def refused_plans(assumptions: Assumptions) -> list[Plan]:
     """The methods that rest on the judge's rates, where the judge is no better than chance."""
     if assumptions.youden > 0:
         return []
-    reason = (
+    reason = Note(
+        "judge-at-chance",
         f"the judge is no better than chance (right on {assumptions.relevant:.3g} of the relevant documents and on "
-        f"{assumptions.nonrelevant:.3g} of the others, which does not come to more than 1): the rates cannot be turned "
-        f"round"
+        f"{assumptions.nonrelevant:.3g} of the others, which adds up to no more than 1): the rates cannot be inverted",
     )
     name = SharedJudge.name if assumptions.paired else RateInversion.name
     return [Plan(method=name, reached=False, any_judge=False, notes=(reason,))]
@@ -232,20 +251,23 @@ def refused_plans(assumptions: Assumptions) -> list[Plan]:
 
 def explain_choice(
     plans: Sequence[Plan], cheapest: Plan | None, safest: Plan | None, goal: Goal, budget: float | None, *, fixed: bool
-) -> str:
+) -> Note:
     """Which is cheapest, or achieves most, and what a gold label is worth there."""
+    if cheapest is None and budget is not None:
+        return Note("budget-too-small", "The budget is too small for any method.", parameter="budget")
+    if cheapest is None and fixed:
+        hint = Suggestion("says how many it takes", queries=None)
+        text = "No method reaches it with so few queries"
+        return Note("too-few-queries", text, parameter="queries", suggestions=[hint])
     if cheapest is None:
-        if budget is not None:
-            return "The budget is too small for any method."
-        hint = "with so few queries; without --queries the plan says how many it takes"
-        return f"No method reaches it {hint}." if fixed else "No method reaches it: ask for less."
+        return Note("goal-out-of-reach", "No method reaches it: ask for less.")
     sentences = [_describe_best(cheapest, plans, goal, budget)]
     if safest is not None and safest is not cheapest:
         sentences.append(
             f"It rests on the judge's errors being alike; of those that hold for any judge, "
             f"{_describe_best(safest, plans, goal, budget, first=False)}"
         )
-    return " ".join(sentences)
+    return Note("cheapest-method", " ".join(sentences))
 
 
 def _describe_best(best: Plan, plans: Sequence[Plan], goal: Goal, budget: float | None, *, first: bool = True) -> str:
