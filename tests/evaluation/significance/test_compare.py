@@ -737,3 +737,10 @@ def test_runs_without_a_common_query_are_refused_and_told_what_each_lacks() -> N
         "'x' and 'y' have no query in common: 'x' lacks q0, q1, 'y' lacks q2, q3, q4 and 1 more; "
         "only --test welch compares runs over different queries"
     )
+
+
+def test_where_gains_and_losses_cancel_no_difference_was_seen() -> None:
+    runs = {"new": {"q1": {"a": 2.0, "b": 1.0}, "q2": {"b": 2.0, "a": 1.0}, "q3": {"a": 1.0}}}
+    runs["old"] = {"q1": runs["new"]["q2"], "q2": runs["new"]["q1"], "q3": {"a": 1.0}}
+    scores = rt.evaluate(runs, {query: {"a": 1} for query in runs["new"]}, "RR")
+    assert str(rt.compare(scores)[0].notes[0]).endswith("and none was seen")

@@ -276,3 +276,16 @@ def test_a_known_matrix_that_lacks_a_bronze_label_is_refused() -> None:
     # What bronze did not label needs no column: it counts as the lowest.
     less = {query: {doc: label for doc, label in row.items() if doc != "d3"} for query, row in made.bronze.items()}
     assert rt.correct(made.runs, less, table, "DCG@5").corrected["run0"]["DCG@5"].value is not None
+
+
+def test_of_runs_that_are_alike_no_rates_have_to_explain_a_difference() -> None:
+    run = {f"q{i}": {"a": 2.0, "b": 1.0} for i in range(30)}
+    bronze = {f"q{i}": {"a": i % 2, "b": i % 3 % 2} for i in range(30)}
+    gold = {query: {doc: said ^ (place % 7 == 0) for doc, said in row.items()}
+            for place, (query, row) in enumerate(bronze.items())}  # fmt: skip
+    alike = rt.compare_corrected({"new": run, "old": run}, bronze, gold, "P@2", design="external")[0]
+    assert alike.difference.value == 0
+    assert not [note for note in alike.notes if "points apart" in note]
+    other = {query: {"c": 2.0, "b": 1.0} for query in run}
+    differ = rt.compare_corrected({"new": run, "old": other}, bronze, gold, "P@2", design="external")[0]
+    assert [note for note in differ.notes if "points apart" in note]

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from ringtrue.formatting.grid import Grid, exact_grid, format_interval, format_number, format_signed
-from ringtrue.formatting.phrases import format_count
+from ringtrue.formatting.phrases import format_amount, format_count
 from ringtrue.stats.results import NUMBER_FIELDS, exact_estimate, format_estimates
 
 if TYPE_CHECKING:
@@ -243,7 +243,8 @@ def _best_run_sentence(name: str, run: RunCeiling) -> str:
     interval_text = "" if room.low is None else f" ({format_interval(room.low, room.high, 3)})"
     if run.above:
         doubt = "" if run.surely_above else ", though not surely"
-        return f"{name} is at {ndcg:.3f}, {share:.0%} of that: above the ceiling by {-(room.value or 0):.3f}{doubt}."
+        lead = format_amount(-(room.value or 0), 3)
+        return f"{name} is at {ndcg:.3f}, {share:.0%} of that: above the ceiling by {lead}{doubt}."
     return f"{name} is at {ndcg:.3f}, {share:.0%} of that: {room.value or 0:.3f}{interval_text} below."
 
 

@@ -9,7 +9,7 @@ import polars as pl
 
 from ringtrue.evaluation.significance import differences, largest_differences
 from ringtrue.formatting.grid import Grid, exact_cells, format_number, format_signed
-from ringtrue.formatting.phrases import format_range
+from ringtrue.formatting.phrases import format_lead, format_range
 from ringtrue.stats.results import Comparison, Comparisons, Estimate
 from ringtrue.tables import Scores
 
@@ -165,9 +165,7 @@ def _comparison_sentence(comparison: Comparison, means: dict[str, dict[str, Esti
     low, high = comparison.difference.low, comparison.difference.high
     if low is None or high is None or low * high <= 0:
         return f"{better} is better than {worse}"
-    smallest, largest = sorted((abs(low), abs(high)))
-    digits = comparison.difference.decimals + 1
-    return f"{better} is better than {worse}, by {smallest:.{digits}f} to {largest:.{digits}f}"
+    return f"{better} is better than {worse}, {format_lead(low, high, comparison.difference.decimals + 1)}"
 
 
 def _run_rows_grid(comparisons: Comparisons, scores: Scores, baselines: Sequence[str]) -> Grid:

@@ -14,6 +14,7 @@ from ringtrue.cli.tables.comparisons import (
     p_cell,
 )
 from ringtrue.formatting.grid import Grid, exact_cells, format_interval, format_number, format_signed
+from ringtrue.formatting.phrases import format_lead
 from ringtrue.gold.designs import POPULATION_TEXTS
 from ringtrue.stats.results import EXACT_FIELDS, Comparison, Comparisons, Estimate, exact_estimate, format_estimates
 
@@ -248,8 +249,7 @@ def _corrected_sentence(comparison: Comparison, common_notes: Sequence[str]) -> 
             f"{comparison.better} is better than {comparison.b if comparison.better == comparison.a else comparison.a}"
         )
         if d.low is not None and d.high is not None and d.low * d.high > 0:
-            smallest, largest = sorted((abs(d.low), abs(d.high)))
-            verdict += f", by {smallest:.{d.decimals + 1}f} to {largest:.{d.decimals + 1}f}"
+            verdict += f", {format_lead(d.low, d.high, d.decimals + 1)}"
     return [f"{comparison.measure}: {verdict}", *(f"  {note}" for note in notes)]
 
 

@@ -335,9 +335,10 @@ def _undecided_notes(comparison: Comparison, settings: ComparisonSettings) -> tu
     if comparison.p_value < alpha:
         return (f"p is below {alpha:g} for this comparison alone, but not as one of its family",)
     observed = abs(comparison.difference.value or 0)
+    observed_text = f"{observed:.3g}" if observed > 1e-9 else "none"  # below, it is how numbers were added up
     n, detectable = comparison.difference.n, comparison.detectable
     power = f"{n} such queries show a difference of {detectable:.3g} in four of five t tests"
-    return (f"not decided: {power}, and {observed:.3g} was seen",)
+    return (f"not decided: {power}, and {observed_text} was seen",)
 
 
 def _describe_test(settings: ComparisonSettings, counts: list[int]) -> str:

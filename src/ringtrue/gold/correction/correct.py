@@ -19,6 +19,7 @@ from ringtrue.evaluation.significance.compare import select_run_pairs
 from ringtrue.gold.correction.bounds import MAX_BOUNDED_PAIRS
 from ringtrue.gold.correction.document_estimator import DocumentEstimator
 from ringtrue.gold.correction.gold_sample import resolve_design, split_gold
+from ringtrue.gold.correction.possible_values import ROUNDING
 from ringtrue.gold.correction.query_estimator import QueryEstimator
 from ringtrue.gold.correction.rate_estimator import RateEstimator
 from ringtrue.gold.correction.results import (
@@ -361,9 +362,10 @@ def _verdict_notes(comparison: Comparison, uncorrected: Comparison) -> tuple[str
         notes.append(f"p is below {alpha:g} for this comparison alone, but not as one of its family")
     elif comparison.p_value is not None and comparison.p_value >= alpha and comparison.detectable is not None:
         observed = abs(comparison.difference.value or 0)
+        observed_text = f"{observed:.3g}" if observed > ROUNDING else "none"
         notes.append(
             f"not decided: such labels show a difference of {comparison.detectable:.3g} in four of five tests, and "
-            f"{observed:.3g} was seen"
+            f"{observed_text} was seen"
         )
     return tuple(notes)
 

@@ -15,7 +15,7 @@ UNIT_MEASURES = frozenset(
         *("PAtRecall", "AUC", "Bpref", "infAP", "Judged", "SetP", "SetR", "SetF", "SetAcc", "Fallout"),
     )
 )
-ROUNDING = 1e-9
+ROUNDING = 1e-9  # amounts below are how numbers were added up
 
 
 def possible_values(measure: Measure) -> tuple[float, float]:

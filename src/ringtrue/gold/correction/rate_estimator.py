@@ -15,6 +15,7 @@ from ringtrue.gold.correction.bronze_worth import BronzeWorth
 from ringtrue.gold.correction.diagnostics import Check, check_by_test, sample_share_p
 from ringtrue.gold.correction.graded_gain import correct_gain
 from ringtrue.gold.correction.pool import LINEAR, NO_LABEL, Pool, build_pool, is_linear, linearise
+from ringtrue.gold.correction.possible_values import ROUNDING
 from ringtrue.gold.correction.proportion import correct_share
 from ringtrue.gold.correction.rate_inversion import BronzeScore, Rates
 from ringtrue.gold.correction.results import Bounds, CorrectedDifference, CorrectionProblem, summarise_judge
@@ -104,7 +105,7 @@ class RateEstimator:
             difference = tested.difference
             if abs(self._filled_share(measure, a) - self._filled_share(measure, b)) > MAX_FILL_DIFFERENCE:
                 difference = replace(difference, notes=(*difference.notes, SHORT_LISTS_NOTE))
-            if tested.tipping is not None:
+            if tested.tipping is not None and abs(difference.value or 0.0) > ROUNDING:
                 difference = replace(difference, notes=(*difference.notes, *_tipping_notes(tested.tipping)))
             # One is 0 where the other is: the test is that of the bronze scores, however uncertain the rates.
             differences.append(

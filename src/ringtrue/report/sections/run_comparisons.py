@@ -9,7 +9,7 @@ import numpy as np
 
 from ringtrue.evaluation.significance import assign_letters, find_homogeneous_groups
 from ringtrue.formatting.grid import Grid, format_signed
-from ringtrue.formatting.phrases import format_count
+from ringtrue.formatting.phrases import format_amount, format_count
 from ringtrue.report.inputs import (
     EQUAL_DIGITS,
     PairComparisons,
@@ -180,7 +180,7 @@ def _describe_comparisons(
         digits = _difference_digits(top_pair.difference)
         parts.append(
             f"{sample_phrase} show a difference of {top_pair.detectable:.{digits}f} in 4 of 5 tests of one pair; "
-            f"{best} and {second} lie {format_number(abs(top_pair.difference.value), digits)} apart."
+            f"{best} and {second} lie {format_amount(abs(top_pair.difference.value), digits)} apart."
         )
     if len(names) > MAX_CHART_ROWS:
         parts.append(f"The first {MAX_CHART_ROWS} of {len(names)} runs are drawn; the table has all.")
@@ -242,7 +242,7 @@ def _contradiction_notes(names: Sequence[str], pairs: PairComparisons, inputs: R
     contradictions = find_contradicted_pairs(means, pairs, measure)
     if contradictions:
         a, b = min(contradictions, key=lambda pair: _known_difference(pairs, *pair))
-        gap = format_number(-_known_difference(pairs, a, b), _difference_digits(pairs[a, b].difference))
+        gap = format_amount(-_known_difference(pairs, a, b), _difference_digits(pairs[a, b].difference))
         example = f"{a} has the higher value, and yet lies {gap} behind {b}"
         disagreement = f"disagree about who is ahead for {format_count(len(contradictions), 'pair')} of runs"
         return [f"values and differences {disagreement}: {example}; {DIFFERENCE_DECIDES}"]

@@ -11,7 +11,7 @@ import polars as pl
 from ringtrue.evaluation.evaluate import evaluate
 from ringtrue.evaluation.measures import Measure
 from ringtrue.formatting.grid import Grid
-from ringtrue.formatting.phrases import format_count
+from ringtrue.formatting.phrases import format_amount, format_count
 from ringtrue.report.inputs import (
     Means,
     ReportInputs,
@@ -269,7 +269,7 @@ def _describe_higher_mean(means: Means, first: str, inputs: ReportInputs) -> lis
     clause = f"{highest[0]} has a higher {'corrected value' if inputs.gold is not None else 'mean'}"
     if difference.value >= 0:
         return [f"{clause}; {first} is first by its differences from all the other runs."]
-    behind = f"it lies {format_number(-difference.value, difference.decimals + 1)} behind"
+    behind = f"it lies {format_amount(-difference.value, difference.decimals + 1)} behind"
     return [f"{clause}, but compared with {first}, {behind}, and a comparison knows more."]
 
 
