@@ -45,6 +45,13 @@ def test_what_a_front_end_does_not_have_is_not_suggested() -> None:
     assert spell(note, Shouting()) == note.sentence == REPEATS.text
 
 
+def test_what_is_to_be_left_out_is_named_without_a_value() -> None:
+    hints = [Suggestion(budget=None), Suggestion(power=None)]
+    assert spell(REPEATS.changed(suggestions=hints), Shouting()).endswith("; leave out BUDGET or POWER")
+    hints = [Suggestion("says how many it takes", budget=None)]
+    assert spell(REPEATS.changed(suggestions=hints), Shouting()).endswith("; leaving out BUDGET says how many it takes")
+
+
 def test_a_note_says_what_it_is_about_before_what_is_the_matter() -> None:
     note = REPEATS.about("gold.csv").about("bm25")
     assert note.sentence == f"bm25: gold.csv: {REPEATS.text}"

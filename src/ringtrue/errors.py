@@ -27,7 +27,7 @@ import copy
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
-from ringtrue.messages import PYTHON, Note, Suggestion, spell
+from ringtrue.messages import PYTHON, Note, Suggestion, join_hints, spell
 
 if TYPE_CHECKING:
     from ringtrue.messages import Spelling
@@ -90,7 +90,7 @@ class RingtrueError(Exception):
     def spelled(self, spelling: Spelling) -> str:
         """The one line that the users of a front end read: where, what, and what to do next."""
         note = self.note
-        if self.names_parameter and note.parameter and not any(map(spelling.suggestion, note.suggestions)):
+        if self.names_parameter and note.parameter and not join_hints(note.suggestions, spelling):
             parameter = spelling.parameter(note.parameter)
             note = note.changed(text=f"{note.text} ({parameter})") if parameter else note
         return spell(note if self.place is None else note.about(self.place), spelling)

@@ -35,7 +35,13 @@ class Suggestion:
         self.arguments = arguments
 
     def __str__(self) -> str:
-        return join_hints([(PYTHON.suggestion(self), self.purpose)])
+        return join_hints([self], PYTHON)
+
+    @property
+    def omits(self) -> bool:
+        """Whether it is to leave arguments of the call at hand out."""
+        values = self.arguments.values()
+        return bool(values) and not self.function and all(value is None or value is False for value in values)
 
     def __repr__(self) -> str:
         return f"Suggestion({self.purpose!r}, function={self.function!r}, **{self.arguments!r})"
@@ -184,27 +190,36 @@ def spell_all(part: Any, spelling: Spelling) -> Any:
 
 def add_hints(sentence: str, suggestions: Iterable[Suggestion], spelling: Spelling) -> str:
     """A sentence, and behind it those suggestions that can be spelled."""
-    spelled = ((spelling.suggestion(suggestion), suggestion.purpose) for suggestion in suggestions)
-    hints = join_hints([(arguments, purpose) for arguments, purpose in spelled if arguments])
+    hints = join_hints(suggestions, spelling)
     if not hints:
         return sentence
     return f"{sentence} {hints}" if sentence.endswith("?") else f"{sentence}; {hints}"
 
 
-def join_hints(hints: Iterable[tuple[str, str]]) -> str:
+def join_hints(suggestions: Iterable[Suggestion], spelling: Spelling) -> str:
     """What can be set, each with what it does; what has no words of its own shares those of the next one.
 
     Examples:
-        >>> join_hints([("--repeats first", ""), ("--repeats last", "keeps one"), ("--judges average", "takes all")])
-        '--repeats first or --repeats last keeps one, or --judges average takes all'
-        >>> join_hints([("--rel 1", "")])
-        'use --rel 1'
+        >>> keep = [Suggestion(repeats="first"), Suggestion("keeps one", repeats="last")]
+        >>> join_hints([*keep, Suggestion("takes all", judges="average")], PYTHON)
+        "repeats='first' or repeats='last' keeps one, or judges='average' takes all"
+        >>> join_hints([Suggestion(rel=1), Suggestion(bronze_rel=None)], PYTHON)
+        'use rel=1 or leave out bronze_rel'
     """
-    listed = list(hints)
-    if not any(purpose for _, purpose in listed):
-        return f"use {' or '.join(arguments for arguments, _ in listed)}" if listed else ""
-    joined = ""
-    for place, (arguments, purpose) in enumerate(listed):
-        before = "" if place == 0 else ", or " if listed[place - 1][1] else " or "
-        joined += before + (f"{arguments} {purpose}" if purpose else arguments)
+    spelled = [(suggestion, _spell_choice(suggestion, spelling)) for suggestion in suggestions]
+    offered = [(suggestion, words) for suggestion, words in spelled if words]
+    explained = any(suggestion.purpose for suggestion, _ in offered)
+    joined, before = "", ""
+    for place, (suggestion, words) in enumerate(offered):
+        verb = ("leaving out " if explained else "leave out ") if suggestion.omits else "" if explained else "use "
+        repeats_verb = place > 0 and not explained and suggestion.omits == offered[place - 1][0].omits
+        joined += before + ("" if repeats_verb else verb) + f"{words} {suggestion.purpose}".rstrip()
+        before = ", or " if suggestion.purpose else " or "
     return joined
+
+
+def _spell_choice(suggestion: Suggestion, spelling: Spelling) -> str:
+    if not suggestion.omits:
+        return spelling.suggestion(suggestion)
+    names = [spelling.parameter(name) for name in suggestion.arguments]
+    return " and ".join(names) if all(names) else ""
