@@ -81,6 +81,11 @@ def test_bounds_are_the_ends_of_the_intervals_with_every_lost_label_at_its_worst
         assert row["CG@6"].low == pytest.approx(min(lowest.low or 0.0, interval.low or 0.0), rel=0.1)
         assert row["CG@6"].high == pytest.approx(max(highest.high or 0.0, interval.high or 0.0), rel=0.1)
     assert found.notes[0] == "3 gold labels are lost, of 60: 3 blank"
+    assert found.notes[1] == (
+        "documents without a gold label are left out; bounds beside the interval say what they could change"
+    )
+    alone = rt.correct(here.runs, here.bronze, lose(gold, 1, 2, 3), "CG@6", sampling_frame=frame, method="gold")
+    assert "documents without a gold label are left out" in alone.notes
 
 
 def test_bounds_know_labels_that_the_measure_states_and_gold_did_not_give(here: World) -> None:

@@ -18,7 +18,7 @@ from ringtrue.evaluation.significance.adjustment import adjust_p_values, describ
 from ringtrue.evaluation.significance.compare import select_run_pairs
 from ringtrue.gold.correction.bounds import MAX_BOUNDED_PAIRS
 from ringtrue.gold.correction.document_estimator import DocumentEstimator
-from ringtrue.gold.correction.gold_sample import resolve_design, split_gold
+from ringtrue.gold.correction.gold_sample import FRAME_DESIGNS, resolve_design, split_gold
 from ringtrue.gold.correction.possible_values import ROUNDING
 from ringtrue.gold.correction.query_estimator import QueryEstimator
 from ringtrue.gold.correction.rate_estimator import RateEstimator
@@ -162,6 +162,12 @@ def build_problem(
         if resolved_design == "known":
             raise UsageError("the design 'known' needs a confusion matrix, and these are labels: are they 'external'?")
         notes += gold_labels.notes
+        if lost is not None and resolved_design != "whole_queries":
+            has_bounds = resolved_design in FRAME_DESIGNS and method in (None, "difference")
+            notes.append(
+                "documents without a gold label are left out"
+                + ("; bounds beside the interval say what they could change" if has_bounds else "")
+            )
     by_rates = resolved_design in ("external", "known")
     if by_rates and method in ("difference", "gold"):
         raise InputError(
