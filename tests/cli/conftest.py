@@ -29,6 +29,12 @@ class Answer:
     def json(self) -> Any:
         return json.loads(self.out)
 
+    @property
+    def error(self) -> Any:
+        """With `--json`, what stopped the command: its code, message, parameter, file and line."""
+        assert self.out == ""
+        return json.loads(self.err.splitlines()[-1])["error"]
+
 
 @pytest.fixture
 def world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 import click
 
 from ringtrue._version import __version__
-from ringtrue.cli.spelling import CommandLine, load_command
+from ringtrue.cli.errors import Misuse, report_error, wants_json
+from ringtrue.cli.spelling import load_command
 from ringtrue.errors import RingtrueError, UsageError, did_you_mean
 
 # Before NumPy is loaded: the products here are small, and threads that wait for each other cost more than they bring.
@@ -59,7 +60,7 @@ class _LazyCommands(click.Group):
         name = args[0]
         if name not in COMMANDS:
             suggestion = did_you_mean(name, COMMANDS) or "; `ringtrue --help` lists them all"
-            raise click.UsageError(f"no command '{name}'{suggestion}", ctx)
+            raise Misuse(UsageError("unknown-command", f"no command '{name}'{suggestion}"), ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
@@ -80,14 +81,11 @@ def _ringtrue() -> None:
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line; our own errors become one line, exit code 1, or 2 for a wrong question."""
+    """Run the command line; what stops it is said on standard error, with exit code 1, or 2 for a wrong question."""
     words = sys.argv[1:] if arguments is None else list(arguments)
     try:
-        _ringtrue(words, prog_name="ringtrue")
-    except RingtrueError as error:
-        spelling = CommandLine(load_command(words[0]) if words[0] in COMMANDS else None)
-        click.echo(f"ringtrue: {error.spelled(spelling)}", err=True)
-        sys.exit(2 if isinstance(error, UsageError) else 1)
-    except OSError as error:
-        click.echo(f"ringtrue: the answer cannot be written ({error.strerror or error})", err=True)
-        sys.exit(1)
+        status = _ringtrue.main(words, prog_name="ringtrue", standalone_mode=False)
+    except (RingtrueError, click.ClickException, click.Abort, OSError) as stop:
+        command = load_command(words[0]) if words and words[0] in COMMANDS else None
+        status = report_error(stop, command, as_json=wants_json(words))
+    sys.exit(status)

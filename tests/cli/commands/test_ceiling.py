@@ -195,7 +195,7 @@ def test_sides_by_name_and_gold(folder: Path, ringtrue: Callable[..., Any]) -> N
     assert same["ceiling"] == gold["ceiling"]
     without = ringtrue(*words, "--gold", "named.csv")
     assert without.code == 1
-    assert without.err.startswith("ringtrue: named.csv: ")
+    assert without.error["message"].startswith("named.csv: ")
     assert "--gold-columns label=NAME" in without.err
 
 
@@ -308,7 +308,10 @@ def test_a_matrix_without_names_is_of_a_testing_and_a_training_judge(
     (folder / "half.json").write_text(json.dumps(plain | {"columns": "crowd"}))
     assert ringtrue(*words, "half.json").json["confusion"]["columns"] == "crowd"
     (folder / "none.json").write_text("{}")
-    assert '{"rows": "testing judge", "columns": "training judge", "labels"' in ringtrue(*words, "none.json").err
+    assert (
+        '{"rows": "testing judge", "columns": "training judge", "labels"'
+        in ringtrue(*words, "none.json").error["message"]
+    )
 
 
 def test_a_matrix_of_somebody_else_is_told(folder: Path, ringtrue: Callable[..., Any]) -> None:

@@ -19,7 +19,7 @@ def test_intervals_for_queries_like_these(ringtrue, monkeypatch: pytest.MonkeyPa
     monkeypatch.setattr(judged_runs, "MANY_QUERIES", 500)  # what is shown does not hang on how well the truth is known
     asked = ["simulate", "like-these", "--set", "worlds=1", "--replications"]
     found = ringtrue(*asked, "1", "--json").json
-    assert list(found) == ["study", "replications", "level", "rows", "seed", "notes"]
+    assert list(found) == ["study", "replications", "level", "rows", "seed", "notes", "note_codes"]
     assert list(found["rows"][0]) == ROW
     assert {row["part"] for row in found["rows"]} == {"documents", "few labels", "whole queries"}
     assert len({row["setting"] for row in found["rows"] if row["part"] == "few labels"}) == 1
@@ -35,7 +35,7 @@ def test_intervals_for_queries_like_these(ringtrue, monkeypatch: pytest.MonkeyPa
 def test_comparisons_of_two_systems(ringtrue) -> None:
     asked = ["simulate", "comparing", "--replications", "4", "--set", "effect=.1"]
     found = ringtrue(*asked, "--json").json
-    assert list(found) == ["study", "replications", "level", "effect", "rows", "seed", "notes"]
+    assert list(found) == ["study", "replications", "level", "effect", "rows", "seed", "notes", "note_codes"]
     assert found["effect"] == 0.1
     assert list(found["rows"][0]) == ["setting", "test", "measure", "queries", "gold", "replications", "type_one",
                                       "power", "promised"]  # fmt: skip

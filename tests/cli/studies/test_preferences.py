@@ -18,7 +18,7 @@ ALL = ["--set", "designs=2", "--set", "coverage=2"]
 @pytest.mark.slow
 def test_methods_designs_and_coverage_stand_in_json(ringtrue) -> None:
     found = ringtrue(*SMALL, *TWICE, *ALL, "--json").json
-    parts = ["study", "methods", "steps", "designs", "coverage", "level", "settings", "seed", "notes"]
+    parts = ["study", "methods", "steps", "designs", "coverage", "level", "settings", "seed", "notes", "note_codes"]
     assert list(found) == parts
     assert [row["method"] for row in found["methods"][:8]] == [
         "win-rate", "elo", "glicko", "bradley-terry", "elo+em", "bradley-terry+em", "crowd-bt", "sensitivity",

@@ -39,7 +39,7 @@ def test_json_has_a_row_for_each_judge_measure_and_method(shop: Path, ringtrue) 
     answer = ringtrue(*WORDS, "--set", "labels=100", "--json")
     assert (answer.code, answer.err) == (0, "")
     found = answer.json
-    assert list(found) == ["study", "rows", "forecast", "level", "settings", "seed", "notes"]
+    assert list(found) == ["study", "rows", "forecast", "level", "settings", "seed", "notes", "note_codes"]
     assert found["settings"] == {"labels": 100, "pair_labels": 150, "queries": 20, "extension": 60, "rel": 2, "k": 10}
     assert [list(row) for row in found["rows"]] == [ROW] * len(found["rows"])
     assert list(dict.fromkeys(row["judge"] for row in found["rows"])) == ["kind", "strict"]

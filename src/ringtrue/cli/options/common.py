@@ -11,6 +11,7 @@ from typing import Any, TypeAlias, TypeVar, get_args
 
 import click
 
+from ringtrue.cli.errors import Misuse, OptionError
 from ringtrue.cli.output import OutputFormat
 from ringtrue.errors import UsageError, did_you_mean
 
@@ -165,7 +166,8 @@ class Command(click.Command):
         _, _, given_params = self.make_parser(ctx).parse_args(list(args))
         for option, count in Counter(given_params).items():
             if count > 1 and isinstance(option, click.Option) and not option.multiple:
-                raise click.UsageError(f"{option.opts[0]} is given {count} times, and can be given once", ctx)
+                text = f"{option.opts[0]} is given {count} times, and can be given once"
+                raise Misuse(OptionError("repeated-parameter", text, parameter=option.name), ctx)
         return super().parse_args(ctx, args)
 
 
