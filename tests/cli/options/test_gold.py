@@ -441,6 +441,36 @@ def test_a_few_documents_that_gold_could_not_judge_are_left_out_with_a_word(gold
     assert "1 gold label is lost, of 120: 1 not judged (a negative label)" in answer.err
 
 
+def test_where_bounds_were_cut_the_legend_says_so(gold, ringtrue) -> None:
+    name = gold("--budget", "24", "--for", "P(rel=2)@5", name="few.csv")
+    rare = {0: "", 5: "2", 15: "2"}
+    lost = changed(name, "lost.csv", lambda place, row: row | {"label": rare.get(place, "0")})
+    words = (*WORDS, "--gold", lost, "--frame", "drawn.frame.csv", "-m", "P(rel=2)@5")
+    lows = [row["P(rel=2)@5"]["low"] for row in ringtrue("evaluate", *words, "--json").json["bounds"].values()]
+    assert 0 in lows
+    legend = "at the worst and best label seen; cut at 0, as P(rel=2)@5 cannot be beyond"
+    assert legend in ringtrue("evaluate", *words).out
+    assert "cut at" not in ringtrue("compare", *words).out
+
+
+@pytest.mark.parametrize("layout", ["pairs", "runs"])
+def test_pairs_that_are_out_of_reach_are_withheld_with_the_reason_however_many_runs_there_are(
+    gold, ringtrue, layout: str
+) -> None:
+    for place in range(3):
+        copy("new.run", f"new{place}.run")
+    name = gold("new.run", "old.run", "--budget", "60", "--for", "P@5", name="near.csv")
+    lines = [f"q{q:02} Q0 other{rank} {rank} {9 - rank} other" for q in range(24) for rank in range(1, 6)]
+    Path("other.run").write_text("\n".join(lines) + "\n")
+    answer = ringtrue(
+        "compare", "new.run", "old.run", "new0.run", "new1.run", "other.run", "--judgments", "bronze.qrels",
+        "--gold", name, "--frame", "drawn.frame.csv", "-m", "P@5", "--layout", layout,
+    )  # fmt: skip
+    assert answer.code == 0
+    (line,) = [line for line in answer.out.splitlines() if "could not draw" in line]
+    assert line.startswith("P@5 of new − other and 3 more: 50% of what counts")
+
+
 # Gold and bronze may come in many ways.
 
 

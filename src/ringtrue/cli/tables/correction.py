@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from ringtrue.cli.tables.comparisons import (
@@ -13,10 +13,20 @@ from ringtrue.cli.tables.comparisons import (
     mark_better,
     p_cell,
 )
+from ringtrue.evaluation.measures import parse
 from ringtrue.formatting.grid import Grid, exact_cells, format_interval, format_number, format_signed
 from ringtrue.formatting.phrases import format_lead
+from ringtrue.gold.correction.possible_values import possible_differences, possible_values
 from ringtrue.gold.designs import POPULATION_TEXTS
-from ringtrue.stats.results import EXACT_FIELDS, Comparison, Comparisons, Estimate, exact_estimate, format_estimates
+from ringtrue.stats.results import (
+    EXACT_FIELDS,
+    Comparison,
+    Comparisons,
+    Estimate,
+    collect_footnotes,
+    exact_estimate,
+    format_estimates,
+)
 
 if TYPE_CHECKING:
     from ringtrue.gold.correction import Correction
@@ -69,13 +79,29 @@ def _measure_grid(correction: Correction, name: str) -> Grid:
         *([str(correction.bronze_worth[name])] if name in correction.bronze_worth else []),
         correction.methods[name],
         f"the interval is for {_population_text(corrected[0], correction.population)}",
-        *([BOUNDS_LEGEND] if run_bounds else []),
+        *_bounds_legend({name: [(bounds.low, bounds.high) for bounds in run_bounds.values()]}),
     ]
     return Grid(
         columns=["run", *columns],
         rows=[[run, *row] for run, row in zip(best_first, zip(*columns.values(), strict=True), strict=True)],
         caption="\n".join(caption),
     )
+
+
+def _bounds_legend(
+    bounds_by_measure: Mapping[str, Sequence[tuple[float, float]]], *, difference: bool = False
+) -> list[str]:
+    """What bounds are, and where an end of them is the least or the most that there can be."""
+    cut_texts = []
+    for name, bounds in bounds_by_measure.items():
+        lowest, highest = (possible_differences if difference else possible_values)(parse(name))
+        ends = [f"{end:g}".replace("-", "−") for end in (lowest, highest) if any(end in pair for pair in bounds)]
+        if ends:
+            subject = f"a difference of {name}" if difference else name
+            cut_texts.append(f"cut at {' and at '.join(ends)}, as {subject} cannot be beyond")
+    if not any(bounds_by_measure.values()):
+        return []
+    return ["; ".join([BOUNDS_LEGEND, *cut_texts])]
 
 
 def _population_text(estimate: Estimate, population: Population) -> str:
@@ -140,7 +166,11 @@ def corrected_comparison_grid(comparisons: Comparisons, layout: str | None, popu
         GOLD_COUNT_COLUMNS.get(comparisons[0].difference.method),
         any(map(_mark_if_defined, comparisons)),
     )
-    has_bounds = any(comparison.bounds for comparison in comparisons)
+    bounds_by_measure: dict[str, list[tuple[float, float]]] = {}
+    for comparison in comparisons:
+        if comparison.bounds is not None:
+            bounds_by_measure.setdefault(comparison.measure, []).append(comparison.bounds)
+    has_bounds = bool(bounds_by_measure)
     rows = [
         [
             comparison.measure,
@@ -175,7 +205,7 @@ def corrected_comparison_grid(comparisons: Comparisons, layout: str | None, popu
         *_corrected_basis_lines(comparisons, population),
         *(legend if has_marks else []),
         *([count_column[1]] if count_column else []),
-        *([BOUNDS_LEGEND] if has_bounds else []),
+        *_bounds_legend(bounds_by_measure, difference=True),
         *_corrected_sentences(comparisons),
     ]
     return Grid(columns=columns, rows=rows, caption="\n".join(caption_lines), left=3)
@@ -216,7 +246,7 @@ def _corrected_basis_lines(comparisons: Comparisons, population: Population) -> 
 def _corrected_sentences(comparisons: Comparisons) -> list[str]:
     """The answer in words where there are few; what is to be said of every pair is said first, once."""
     if len(comparisons) > FEW_SENTENCES:
-        return _undecided_lines(comparisons)
+        return [*_undecided_lines(comparisons), *_withheld_lines(comparisons)]
     common_notes = [
         note
         for note in comparisons[0].notes
@@ -232,6 +262,15 @@ def _corrected_sentences(comparisons: Comparisons) -> list[str]:
 def _undecided_lines(comparisons: Comparisons) -> list[str]:
     n_undecided = sum(comparison.better is None for comparison in comparisons)
     return [f"not decided: {n_undecided:,} of {len(comparisons):,} comparisons"] if n_undecided else []
+
+
+def _withheld_lines(comparisons: Comparisons) -> list[str]:
+    """Why pairs have no value, each reason once."""
+    withheld: dict[str, dict[str, Estimate]] = {}
+    for comparison in comparisons:
+        if comparison.difference.value is None:
+            withheld.setdefault(f"{comparison.a} − {comparison.b}", {})[comparison.measure] = comparison.difference
+    return collect_footnotes(withheld)
 
 
 def _corrected_sentence(comparison: Comparison, common_notes: Sequence[str]) -> list[str]:
@@ -287,6 +326,7 @@ def _run_rows_grid(comparisons: Comparisons, population: Population) -> Grid:
         f"best first by {measures[0]}: mean corrected difference from the others; --layout pairs shows each",
         *_corrected_basis_lines(comparisons, population),
         *_undecided_lines(comparisons),
+        *_withheld_lines(comparisons),
     ]
     return Grid(
         columns=["nr", "run", *(f"{side} ({measure})" if has_several else side for measure, side in headings)],
