@@ -308,6 +308,9 @@ def test_what_a_sample_stands_for_by_loops(seed: int) -> None:
             (1 - prob) * (weights[run, doc] / prob) ** 2
             for doc, prob in zip(sample.positions, sample.prob, strict=True)
         )
+        if (sample.prob < 1).any():  # what chance left out is no less than that
+            drawn = set(sample.positions.tolist())
+            squares = max(squares, sum(weights[run, doc] ** 2 for doc in range(weights.shape[1]) if doc not in drawn))
         share = found / weights[run].sum()
         assert shares[run] == pytest.approx(share)
         if found == 0:
@@ -338,8 +341,8 @@ def test_what_a_sample_stands_for_by_hand() -> None:
                  gold={"q": dict.fromkeys("abcd", 1)})  # fmt: skip
     asked = here.asked("P@4")
     for places, share, off in (([0, 1], 1, 0), ([0], 0.5, 2), ([0, 1, 2], 1.5, 2), ([], 0, 0)):
-        # The labels of each say ±√(n · ½ · 2²) documents; one that stands for half of them, twice that.
-        error = np.sqrt(len(places) * 0.5 * 4) / min(share or 1, 1)
+        # The labels say ±√(n · ½ · 2²) documents, or ±√(what was not drawn); what stands for half of them, twice that.
+        error = np.sqrt(max(len(places) * 0.5 * 4, 4 - len(places))) / min(share or 1, 1) if places else 0
         shares, sure = sample_coverage(asked.weights, asked.sample(places, 0.5))
         assert (shares[0], sure[0]) == pytest.approx((share, off / error if error else 0))
 
@@ -381,7 +384,12 @@ def test_ranks_are_held_against_the_pool_by_loops(seed: int) -> None:
         return
     whole, mean = sum(1 / prob for _, prob in inside), best[among].mean()
     seen = sum(best[doc] / prob for doc, prob in inside) / whole
-    error = np.sqrt(sum((1 - prob) * ((best[doc] - mean) / prob) ** 2 for doc, prob in inside)) / whole
+    squares = [
+        sum((1 - prob) * square / prob**2 for square, prob in of_docs)
+        for of_docs in ([((best[doc] - mean) ** 2, prob) for doc, prob in inside],
+                        [(best[among].var(), prob) for _, prob in inside])
+    ]  # fmt: skip
+    error = np.sqrt(max(squares)) / whole
     if error:
         assert found.p_value == pytest.approx(2 * stats.norm.sf(abs(seen - mean) / error), rel=1e-6, abs=1e-12)
     told = f"the best rank of a gold document is {seen:.1f} on average (weighted), that of the pool {mean:.1f}"
@@ -427,6 +435,43 @@ def test_a_judge_no_better_than_chance_is_told_by_weighted_shares() -> None:
     found = checks(asked, sample, called=said)["better than chance"]
     told = f"bronze calls {yes:.0%} of what gold calls relevant so, and {no:.0%} of the rest"
     assert (found.passed, found.text) == (True, told)
+
+
+@pytest.mark.parametrize(("labels", "passed"), [(9, True), (10, False)])
+def test_few_labels_of_a_kind_do_not_tell_that_a_judge_is_no_better_than_chance(labels: int, passed: bool) -> None:
+    asked = large()
+    relevant = np.arange(60) < labels
+    sample = replace(asked.sample(np.arange(60), 0.5), labels=relevant.astype(np.int64))
+    found = checks(asked, sample, called=np.zeros(len(asked.pool), dtype=bool))["better than chance"]
+    assert found.passed is passed
+    assert ("9 relevant documents are too few to tell" in found.text) is passed
+
+
+@pytest.mark.simulation
+def test_small_honest_samples_are_seldom_doubted() -> None:
+    """Ten labels, most of the usual kind, the unusual ones half as probable: at 1%, no more than a few in a hundred."""
+    asked, rng = large(queries=10), np.random.default_rng(11)
+    called = np.random.default_rng(12).random(len(asked.pool)) < 0.9
+    size = np.where(called, 2.0, 1.0)
+    prob = 10 * size / size.sum()
+    alarms = {"sample against pool": 0, "ranks against pool": 0}
+    for _ in range(300):
+        places = np.flatnonzero(rng.random(len(asked.pool)) < prob)
+        if len(places) < 2:
+            continue
+        found = checks(asked, asked.sample(places, prob), called=called)
+        for name in alarms:
+            alarms[name] += not found[name].passed
+    assert max(alarms.values()) <= 12
+
+
+@pytest.mark.simulation
+def test_a_nearly_complete_draw_stands_for_its_runs() -> None:
+    asked, rng = large(runs=2, queries=5), np.random.default_rng(3)
+    prob = np.where(rng.random(len(asked.pool)) < 0.8, 1.0, 0.6)
+    for _ in range(200):
+        shares, off = sample_coverage(asked.weights, asked.sample(np.flatnonzero(rng.random(len(prob)) < prob), prob))
+        assert not ((off > 4) & (abs(shares - 1) > 0.1)).any()
 
 
 @pytest.mark.parametrize("label", [0, 1])

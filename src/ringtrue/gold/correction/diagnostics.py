@@ -29,6 +29,7 @@ PERMUTATIONS = 999
 MAX_CELLS = 4_000_000  # in memory at once
 CHECK_ALPHA = 0.01  # several checks are made: none should cry at every twentieth good sample
 MIN_LABELS, MIN_QUERIES = 30, 10
+MIN_OF_A_KIND = 10  # relevant labels, and others: of fewer, chance alone may say that bronze is no better than chance
 NEGLIGIBLE = 1e-9  # of a statistic that is rounding alone
 RANK_BAND_ENDS = (3, 10)  # the last ranks of what people see first, and of what they look at
 # a sample that stands for so little of a run, so surely, was not drawn from it
@@ -134,13 +135,20 @@ def sample_coverage(weights: csr_array, sample: GoldSample) -> tuple[FloatArray,
     """How much of each row's weight the sample stands for by its probabilities, as a share, and how sure that is.
 
     Σ_S |W|/π should be Σ |W|, give or take √Σ_S (1 − π)(W/π)², which is as much too small as the sample stands for too
-    little. The second is how many of these it is off; 0 where no label tells.
+    little. Where what is left out by chance is just what was not probable, that sum knows nothing of it: the square is
+    no less than Σ W² over what was not drawn, whose mean is no larger. The second is how many of these it is off; 0
+    where no label tells.
     """
     magnitudes = abs(weights)
     totals = np.asarray(magnitudes.sum(axis=1)).ravel()
     expanded = magnitudes[:, sample.positions].toarray() / sample.prob
     covered = expanded.sum(axis=1)
-    se = np.sqrt((expanded**2 * (1 - sample.prob)).sum(axis=1))
+    variance = (expanded**2 * (1 - sample.prob)).sum(axis=1)
+    if (sample.prob < 1).any():
+        squares = magnitudes.multiply(magnitudes).tocsr()
+        not_drawn = np.asarray(squares.sum(axis=1) - squares[:, sample.positions].sum(axis=1)).ravel()
+        variance = np.where(covered > 0, np.maximum(variance, not_drawn), variance)
+    se = np.sqrt(variance)
     share = np.divide(covered, totals, out=np.ones(len(totals)), where=totals > 0)
     se *= np.maximum(1.0, np.divide(1.0, share, out=np.ones(len(totals)), where=share > 0))
     exact_z = np.where(np.isclose(covered, totals) | (covered == 0), 0.0, np.inf)
@@ -160,8 +168,9 @@ def _check_bronze_share(sample: GoldSample, bronze_relevant: NDArray[np.bool_], 
             p_value=None,
             text="no gold label is on a document that counts here",
         )
-    pool_share = float(bronze_relevant[eligible].mean())
-    share, p = _weighted_mean_p(bronze_relevant[sample.positions][inside], sample.prob[inside], pool_share)
+    pool_values = bronze_relevant[eligible]
+    pool_share = float(pool_values.mean())
+    share, p = _weighted_mean_p(bronze_relevant[sample.positions][inside], sample.prob[inside], pool_values)
     finding = f"bronze calls {share:.0%} of the gold sample relevant (weighted), and {pool_share:.0%} of its pool"
     warning = "the sample was not drawn from this pool with these probabilities"
     return check_by_test("sample against pool", p, finding, warning)
@@ -175,7 +184,7 @@ def check_ranks(pool: Pool, sample: GoldSample, eligible: NDArray[np.bool_]) -> 
     if not inside.any() or (prob == 1).all() or not eligible.any():
         return Check(name="ranks against pool", passed=True, p_value=None, text="there is nothing to compare")
     pool_mean = float(best_ranks[eligible].mean())
-    sample_mean, p = _weighted_mean_p(best_ranks[sample.positions][inside], prob, pool_mean)
+    sample_mean, p = _weighted_mean_p(best_ranks[sample.positions][inside], prob, best_ranks[eligible])
     finding = (
         f"the best rank of a gold document is {sample_mean:.1f} on average (weighted), that of the pool {pool_mean:.1f}"
     )
@@ -183,15 +192,17 @@ def check_ranks(pool: Pool, sample: GoldSample, eligible: NDArray[np.bool_]) -> 
 
 
 def _weighted_mean_p(
-    values: NDArray[np.bool_] | IntArray, prob: FloatArray, pool_mean: float
+    values: NDArray[np.bool_] | IntArray, prob: FloatArray, pool_values: NDArray[np.bool_] | IntArray
 ) -> tuple[float, float | None]:
     """The weighted mean of a sample, and p for the pool that it should be drawn from.
 
-    The error is that of a sample from this very pool: labels that all agree would otherwise have none.
+    The error is that of a sample from this very pool: labels that all agree would otherwise have none, and few labels
+    that all are of the usual kind would have one that is much too small.
     """
-    weight = 1 / prob
+    weight, pool_mean = 1 / prob, float(pool_values.mean())
     mean = float((weight * values).sum() / weight.sum())
-    se = float(np.sqrt((((values - pool_mean) * weight) ** 2 * (1 - prob)).sum()) / weight.sum())
+    squares = np.array([(values - pool_mean) ** 2, np.full(len(values), pool_values.var())])
+    se = float(np.sqrt((squares * weight**2 * (1 - prob)).sum(axis=1).max()) / weight.sum())
     return mean, sample_mean_p(mean, pool_mean, se)
 
 
@@ -207,12 +218,15 @@ def _check_better_than_chance(
         float((weight * bronze_relevant)[group].sum() / weight[group].sum()) for group in (relevant, ~relevant)
     )
     finding = f"bronze calls {hit_rate:.0%} of what gold calls relevant so, and {false_alarm_rate:.0%} of the rest"
-    warning = (
-        ""
-        if hit_rate > false_alarm_rate
-        else ": are the gold labels beside their documents, and --bronze-rel as it should be?"
-    )
-    return Check(name=name, passed=hit_rate > false_alarm_rate, p_value=None, text=finding + warning)
+    if hit_rate > false_alarm_rate:
+        return Check(name=name, passed=True, p_value=None, text=finding)
+    fewer = int(min(relevant.sum(), (~relevant).sum()))
+    if fewer < MIN_OF_A_KIND:
+        kind = "relevant" if relevant.sum() == fewer else "other"
+        labels = f"1 {kind} document" if fewer == 1 else f"{fewer} {kind} documents"
+        return Check(name=name, passed=True, p_value=None, text=f"{finding}, but {labels} are too few to tell")
+    warning = ": are the gold labels beside their documents, and --bronze-rel as it should be?"
+    return Check(name=name, passed=False, p_value=None, text=finding + warning)
 
 
 def _check_accuracy_by_factor(

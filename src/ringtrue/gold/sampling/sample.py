@@ -285,7 +285,8 @@ def _require_same_pool(eligible: NDArray[np.bool_], earlier: GoldSample, pool: P
     """Refuse an earlier sample that cannot have been drawn from these runs' tops, or from what they do not share."""
     prob = earlier.prob[eligible[earlier.positions]]
     expanded, drawable = float((1 / prob).sum()), int(eligible.sum())
-    sd = float(np.sqrt(((1 - prob) / prob**2).sum()))
+    # What was not drawn, where that is more: of what was not probable, those drawn know nothing.
+    sd = float(np.sqrt(max(((1 - prob) / prob**2).sum(), drawable - len(prob))))
     if abs(expanded - drawable) > MAX_DEVIATION * sd + 1:
         pool_text = f"runs' top {pool.depth} has {drawable:,}" + (" that they do not share" if compare else "")
         raise InputError(
