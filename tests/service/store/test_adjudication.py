@@ -78,12 +78,15 @@ def test_a_verdict_closes_the_case_and_the_last_one_counts(store: Store) -> None
 def test_a_verdict_is_an_answer_of_the_scale_on_an_item_of_the_project(store: Store) -> None:
     where, ann = project(store, items=1, known=1), judge(store)
     ((main,), (trap,)) = rows(store, "SELECT id FROM item ORDER BY id")
-    with pytest.raises(UsageError, match="no answer '7' on this scale"):
+    with pytest.raises(UsageError) as refused:
         store.write(lambda c: record_verdict(c, where, main, ann, "7", None, NOW))
-    with pytest.raises(UsageError, match="is a trap"):
+    assert refused.value.code == "unknown-answer"
+    with pytest.raises(UsageError) as refused:
         store.write(lambda c: record_verdict(c, where, trap, ann, "1", None, NOW))
-    with pytest.raises(NotFoundError, match="no item 999"):
+    assert refused.value.code == "item-is-trap"
+    with pytest.raises(NotFoundError) as refused:
         store.write(lambda c: record_verdict(c, where, 999, ann, "1", None, NOW))
+    assert refused.value.code == "no-such-item"
 
 
 def test_an_item_that_all_see_alike_can_be_looked_at_too(store: Store) -> None:

@@ -144,8 +144,9 @@ def test_the_same_answer_sent_twice_is_kept_once(store: Store) -> None:
 def test_another_answer_from_a_second_tab_overwrites_nothing_unseen(store: Store) -> None:
     ann, _, shown = _first(store)
     say(store, ann, shown, "2")
-    with pytest.raises(ConflictError, match="answered meanwhile"):
+    with pytest.raises(ConflictError) as refused:
         say(store, ann, shown, "0")
+    assert refused.value.code == "answered-meanwhile"
     assert rows(store, HISTORY, at=shown.assignment) == [(1, "answer", "2")]
 
 
@@ -178,8 +179,9 @@ def test_undo_goes_back_one_answer_at_a_time(store: Store) -> None:
     say(store, ann, second)
     assert store.write(lambda c: undo_last_answer(c, ann, task.id, now=NOW + 5)).assignment == second.assignment
     assert store.write(lambda c: undo_last_answer(c, ann, task.id, now=NOW + 6)).assignment == first.assignment
-    with pytest.raises(ConflictError, match="nothing to undo"):
+    with pytest.raises(ConflictError) as refused:
         store.write(lambda c: undo_last_answer(c, ann, task.id, now=NOW + 7))
+    assert refused.value.code == "nothing-to-undo"
 
 
 @pytest.mark.parametrize(("kind", "state"), [("unsure", "unsure"), ("skip", "skipped")])
@@ -260,30 +262,34 @@ def test_after_handing_in_answers_stay_as_they_are(store: Store) -> None:
         again = load_question(connection, shown.assignment, ann)
     assert say(store, ann, again, "0").late
     assert _state(store, shown) == ("done", 1, 1)
-    with pytest.raises(LateError, match="has ended"):
+    with pytest.raises(LateError) as refused:
         store.write(lambda c: undo_last_answer(c, ann, task.id, now=NOW + 5))
+    assert refused.value.code == "task-over"
 
 
 def test_a_task_is_handed_in_when_all_is_answered_and_twice_is_once(store: Store) -> None:
     ann, task, shown = _first(store, items=2)
     say(store, ann, shown)
-    with pytest.raises(ConflictError, match="1 question of this task"):
+    with pytest.raises(ConflictError) as refused:
         store.write(lambda c: submit_task(c, ann, task.id, now=NOW + 3))
+    assert refused.value.code == "open-questions"
+    assert "1 question" in refused.value.text
     done = finish(store, task, ann)
     assert done.outcome == "handed_in"
     assert store.write(lambda c: submit_task(c, ann, task.id, now=NOW + 99)) == done
 
 
 @pytest.mark.parametrize(
-    ("answer", "kind", "words"),
-    [("3", "answer", "no answer '3'"), (None, "answer", "choose one"), ("1", "perhaps", "expected an answer")],
+    ("answer", "kind", "code"),
+    [("3", "answer", "unknown-answer"), (None, "answer", "no-answer"), ("1", "perhaps", "unknown-answer-kind")],
 )
 def test_answers_that_the_scale_does_not_have_are_refused(
-    store: Store, answer: str | None, kind: str, words: str
+    store: Store, answer: str | None, kind: str, code: str
 ) -> None:
     ann, _, shown = _first(store)
-    with pytest.raises(UsageError, match=words):
+    with pytest.raises(UsageError) as refused:
         say(store, ann, shown, answer, kind=kind)
+    assert refused.value.code == code
     assert rows(store, "SELECT COUNT(*) FROM judgment") == [(0,)]
 
 

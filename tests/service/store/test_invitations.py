@@ -44,8 +44,9 @@ def test_a_named_link_makes_one_account_with_the_role(store: Store) -> None:
     account = accept(store, secret, name="Ann", password="hash")
     who = store.write(lambda c: get_person(c, account))
     assert (who.handle, who.owner, who.roles) == ("ann", False, {small.id: {"gold"}})
-    with pytest.raises(LateError, match="used already"):
+    with pytest.raises(LateError) as refused:
         accept(store, secret, name="Eve", password="another hash")
+    assert refused.value.code == "link-used"
     (seen,) = store.write(lambda c: load_invitations(c, small.id))
     assert (seen.left, seen.note, seen.is_open(NOW)) == (0, "for the expert", False)
 
@@ -69,21 +70,24 @@ def test_an_account_that_cannot_be_made_leaves_the_link_as_it_was(store: Store) 
 def test_only_a_hash_of_the_link_is_kept(store: Store) -> None:
     secret = link(store, project=project(store).id)
     assert secret not in repr(rows(store, "SELECT * FROM invitation"))
-    with pytest.raises(NotFoundError, match="not known here"):
+    with pytest.raises(NotFoundError) as refused:
         store.write(lambda c: require_valid_invitation(c, secret[:-1], NOW))
+    assert refused.value.code == "unknown-link"
 
 
 def test_a_link_ends_with_its_time_or_when_it_is_withdrawn(store: Store) -> None:
     small = project(store)
     old, withdrawn = link(store, project=small.id, days=1), link(store, project=small.id)
-    with pytest.raises(LateError, match="too old"):
+    with pytest.raises(LateError) as refused:
         accept(store, old, NOW + 86_400, name="Ann", password="x")
+    assert refused.value.code == "link-expired"
     number = store.write(lambda c: load_invitations(c, small.id))[0].id
     store.write(lambda c: revoke_invitation(c, number, project=small.id + 1, now=NOW))
     assert store.write(lambda c: require_valid_invitation(c, withdrawn, NOW)).revoked is None
     store.write(lambda c: revoke_invitation(c, number, project=small.id, now=NOW))
-    with pytest.raises(LateError, match="withdrawn"):
+    with pytest.raises(LateError) as refused:
         accept(store, withdrawn, name="Ann", password="x")
+    assert refused.value.code == "link-withdrawn"
 
 
 def test_a_link_with_some_uses_lets_in_that_many_however_many_come_at_once(store: Store) -> None:
@@ -147,8 +151,9 @@ def test_a_named_link_is_not_accepted_by_a_crowd_account(store: Store, role: str
     small = project(store)
     worker = accept(store, link(store, project=small.id, kind="crowd"), worker="prolific:a")
     secret = link(store, role=role, project=None if role == "owner" else small.id)
-    with pytest.raises(ForbiddenError, match="this is a crowd account"):
+    with pytest.raises(ForbiddenError) as refused:
         accept(store, secret, account=worker)
+    assert refused.value.code == "crowd-account"
     person = store.write(lambda c: get_person(c, worker))
     assert (person.owner, person.roles) == (False, {small.id: {"judge"}})
     assert accept(store, secret, name="Ann", password="hash") != worker
@@ -165,8 +170,9 @@ def test_a_crowd_link_does_not_open_an_account_that_an_earlier_version_raised(st
     worker = accept(store, secret, worker="prolific:a")
     store.write(lambda c: c.exec_driver_sql(raise_account))
     for given in ({"worker": "prolific:a"}, {"worker": "prolific:a", "account": worker}):
-        with pytest.raises(ForbiddenError, match="rights that no crowd account may have"):
+        with pytest.raises(ForbiddenError) as refused:
             accept(store, secret, **given)
+        assert refused.value.code == "raised-crowd-account"
 
 
 def test_who_is_logged_in_with_a_name_gets_a_crowd_account_beside_it(store: Store) -> None:
@@ -179,12 +185,13 @@ def test_who_is_logged_in_with_a_name_gets_a_crowd_account_beside_it(store: Stor
 def test_a_link_that_asks_for_an_id_makes_no_account_without(store: Store) -> None:
     secret = link(store, project=project(store).id, kind="crowd", uses=None, id_required=True)
     invitation = store.write(lambda c: require_valid_invitation(c, secret, NOW))
-    for refused in (
+    for attempt in (
         lambda c: accept_invitation(c, secret, now=NOW),
         lambda c: require_admission(c, invitation, account=None, worker=None),
     ):
-        with pytest.raises(ForbiddenError, match="PROLIFIC_PID or workerId"):
-            store.write(refused)
+        with pytest.raises(ForbiddenError) as refused:
+            store.write(attempt)
+        assert refused.value.code == "no-worker-id"
     assert rows(store, "SELECT COUNT(*) FROM account") == [(0,)]
 
 
@@ -195,8 +202,9 @@ def test_one_person_has_one_account_in_either_order(store: Store, seen_by: str) 
     for browser, (first, second) in enumerate((ids, ids[::-1]), start=1):
         own = accept(store, secret, worker=first, browser=str(browser))
         known: dict[str, Any] = {"account": own} if seen_by == "account" else {"browser": str(browser)}
-        with pytest.raises(ForbiddenError, match="under another id of the platform"):
+        with pytest.raises(ForbiddenError) as refused:
             accept(store, secret, worker=second, **known)
+        assert refused.value.code == "other-worker-id"
         assert accept(store, secret, worker=first, **known) == own
     assert rows(store, "SELECT COUNT(*) FROM account") == [(2,)]
 
@@ -206,8 +214,9 @@ def test_who_came_without_an_id_keeps_the_account_when_the_platform_names_them(s
     nameless = accept(store, secret)
     assert accept(store, secret, worker="prolific:a", account=nameless) == nameless
     assert accept(store, secret, worker="prolific:a") == nameless
-    with pytest.raises(ForbiddenError, match="under another id"):
+    with pytest.raises(ForbiddenError) as refused:
         accept(store, secret, worker="prolific:b", account=nameless)
+    assert refused.value.code == "other-worker-id"
 
 
 @pytest.mark.contract
@@ -242,27 +251,31 @@ def test_the_first_owner_comes_by_a_link_that_works_once(store: Store) -> None:
     secret = store.write(lambda c: invite_first_owner(c, now=NOW + 1))
     assert lost is not None
     assert secret is not None
-    with pytest.raises(LateError, match="withdrawn"):
+    with pytest.raises(LateError) as refused:
         accept(store, lost, name="Eve", password="x")
+    assert refused.value.code == "link-withdrawn"
     account = accept(store, secret, name="Olga", password="hash")
     assert store.write(lambda c: get_person(c, account)).owner
     assert store.write(has_owner)
     assert store.write(lambda c: invite_first_owner(c, now=NOW)) is None
-    with pytest.raises(LateError, match="used already; log in"):
+    with pytest.raises(LateError) as refused:
         accept(store, secret, name="Eve", password="x")
+    assert refused.value.code == "link-used"
 
 
 def test_a_link_for_a_new_password_sets_it_once_and_ends_every_visit(store: Store) -> None:
     ann = store.write(lambda c: create_account(c, kind="named", name="Ann", password_hash="old", now=NOW))
     login, _ = store.write(lambda c: log_in(c, ann, now=NOW, hours=1))
     secret = link(store, role="reset", account=ann, days=1)
-    with pytest.raises(UsageError, match="needs one"):
+    with pytest.raises(UsageError) as refused:
         accept(store, secret)
+    assert refused.value.code == "no-password"
     assert accept(store, secret, password="new") == ann
     assert store.write(lambda c: find_password_hash(c, "ann")) == (ann, "new")
     assert store.write(lambda c: authenticate_login(c, login, NOW)) is None
-    with pytest.raises(LateError, match="used already"):
+    with pytest.raises(LateError) as refused:
         accept(store, secret, password="another")
+    assert refused.value.code == "link-used"
 
 
 def test_a_link_whose_commit_got_lost_is_one_link(store: Store) -> None:
@@ -292,18 +305,19 @@ def test_who_came_in_and_lost_the_answer_comes_in_once_more_as_the_same(store: S
 
 def test_links_that_make_no_sense_are_refused(store: Store) -> None:
     project(store)
-    refused: list[tuple[dict[str, Any], str]] = [
-        ({"role": "king"}, "an invitation is for owner, judge"),
-        ({"role": "judge"}, "invited to a project"),
-        ({"role": "owner", "project": 1}, "belong to none"),
-        ({"role": "reset"}, "for one account"),
-        ({"role": "viewer", "project": 1, "kind": "crowd"}, "a crowd link is for judges"),
-        ({"project": 1, "id_required": True}, "belong to crowd links"),
-        ({"project": 1, "kind": "crowd", "partial_code": "HALF"}, "need a completion code"),
-        ({"project": 1, "kind": "crowd", "code": "C1", "partial_code": "C1"}, "nobody could tell part of the work"),
-        ({"project": 1, "uses": 0}, "uses above 0"),
-        ({"project": 1, "days": -1}, "days above 0"),
+    faults: list[tuple[dict[str, Any], str, str]] = [
+        ({"role": "king"}, "bad-invitation", "role"),
+        ({"role": "judge"}, "invitation-project", "project"),
+        ({"role": "owner", "project": 1}, "invitation-project", "project"),
+        ({"role": "reset"}, "invitation-account", "account"),
+        ({"role": "viewer", "project": 1, "kind": "crowd"}, "crowd-link-role", "role"),
+        ({"project": 1, "id_required": True}, "no-crowd-link", "kind"),
+        ({"project": 1, "kind": "crowd", "partial_code": "HALF"}, "no-completion-code", "code"),
+        ({"project": 1, "kind": "crowd", "code": "C1", "partial_code": "C1"}, "same-completion-codes", "partial_code"),
+        ({"project": 1, "uses": 0}, "not-positive", "uses"),
+        ({"project": 1, "days": -1}, "not-positive", "days"),
     ]
-    for given, says in refused:
-        with pytest.raises(UsageError, match=says):
+    for given, code, parameter in faults:
+        with pytest.raises(UsageError) as refused:
             link(store, **given)
+        assert (refused.value.code, refused.value.parameter) == (code, parameter)

@@ -32,20 +32,23 @@ def test_a_project_comes_back_as_it_was_made(store: Store) -> None:
         assert get_project_by_name(connection, "small") == get_project_by_id(connection, made.id) == made
         assert load_projects(connection) == [made]
         for missing in (lambda: get_project_by_name(connection, "none"), lambda: get_project_by_id(connection, 99)):
-            with pytest.raises(NotFoundError, match="there is no project"):
+            with pytest.raises(NotFoundError) as refused:
                 missing()
+            assert refused.value.code == "no-such-project"
 
 
 def test_two_projects_cannot_have_one_name(store: Store) -> None:
     project(store)
-    with pytest.raises(ConflictError, match="a project 'small' already"):
+    with pytest.raises(ConflictError) as refused:
         project(store)
+    assert refused.value.code == "project-name-taken"
 
 
 @pytest.mark.parametrize("name", ["", "Small", "a b", "-a", "a/b", "x" * 64])
 def test_names_that_an_address_cannot_hold_are_refused(store: Store, name: str) -> None:
-    with pytest.raises(UsageError, match="small letters"):
+    with pytest.raises(UsageError) as refused:
         store.write(lambda c: create_project(c, name=name, title="A", scale=GRADED, settings=settings(), now=NOW))
+    assert refused.value.code == "bad-project-name"
 
 
 def test_documents_and_queries_are_brought_up_to_date_and_not_doubled(store: Store) -> None:
@@ -86,20 +89,23 @@ def test_a_pair_is_the_same_either_way_round_and_so_is_its_known_winner(store: S
 
 def test_items_that_do_not_fit_the_scale_are_refused(store: Store) -> None:
     where = project(store)
-    for row, words in (
-        ({"query": "q", "doc": "a", "other": "b"}, "has one document"),
-        ({"query": "q", "doc": "a", "expected": "7"}, "no answer '7'"),
+    for row, code in (
+        ({"query": "q", "doc": "a", "other": "b"}, "documents-per-item"),
+        ({"query": "q", "doc": "a", "expected": "7"}, "unknown-answer"),
     ):
-        with pytest.raises(UsageError, match=words):
+        with pytest.raises(UsageError) as refused:
             store.write(lambda c, row=row: add_items(c, where, [row], queue="trap", wanted=None, rng=RNG(1)))
+        assert refused.value.code == code
 
 
 def test_a_pair_of_one_document_is_refused(store: Store) -> None:
     where = pairs_project(store)
-    with pytest.raises(UsageError, match="two different documents"):
+    with pytest.raises(UsageError) as refused:
         _ask(store, where, ("a", "a"))
-    with pytest.raises(UsageError, match="two documents"):
+    assert refused.value.code == "self-pair"
+    with pytest.raises(UsageError) as refused:
         store.write(lambda c: add_items(c, where, [{"query": "q", "doc": "a"}], queue="main", wanted=1, rng=RNG(1)))
+    assert refused.value.code == "documents-per-item"
 
 
 def test_a_pair_that_is_asked_again_wants_one_judge_more(store: Store) -> None:
@@ -141,8 +147,9 @@ def test_title_and_guidelines_change_alone(store: Store) -> None:
     with store.read() as connection:
         changed = get_project_by_name(connection, "small")
     assert (changed.title, changed.guidelines, changed.settings) == ("small", "Read it all.", where.settings)
-    with pytest.raises(UsageError, match="decided when a project is made"):
+    with pytest.raises(UsageError) as refused:
         store.write(lambda c: change_project(c, where.id, settings=settings(active=True)))
+    assert refused.value.code == "active-is-fixed"
 
 
 def test_deleting_a_project_leaves_nothing_of_it(store: Store) -> None:
@@ -155,22 +162,25 @@ def test_deleting_a_project_leaves_nothing_of_it(store: Store) -> None:
 
 
 def test_only_pairs_can_be_chosen_as_votes_arrive(store: Store) -> None:
-    with pytest.raises(UsageError, match="only pairs"):
+    with pytest.raises(UsageError) as refused:
         project(store, active=True)
+    assert refused.value.code == "active-needs-pairs"
 
 
 @pytest.mark.parametrize(
-    ("changes", "words"),
+    ("changes", "limits"),
     [
-        ({"judges": 0}, "judges should be"), ({"task_size": 0}, "task_size should be"),
-        ({"traps": 20}, "traps should be a whole number from 0 to 19"), ({"traps_needed": 6}, "from 0 to 5"),
-        ({"minutes": 0}, "minutes should be"), ({"failed_traps": "pay"}, "flag or set_aside"),
-        ({"judges": True}, "judges should be"),
+        ({"judges": 0}, "1 to"), ({"task_size": 0}, "1 to"), ({"traps": 20}, "0 to 19"),
+        ({"traps_needed": 6}, "0 to 5"), ({"minutes": 0}, "1 to"),
+        ({"completion_unsure": 1.5}, "0 to 1"), ({"failed_traps": "pay"}, "set_aside"),
+        ({"judges": True}, "1 to"),
     ],
 )  # fmt: skip
-def test_settings_that_make_no_sense_are_refused(changes: dict[str, object], words: str) -> None:
-    with pytest.raises(UsageError, match=words):
+def test_settings_that_make_no_sense_are_refused(changes: dict[str, object], limits: str) -> None:
+    with pytest.raises(UsageError) as refused:
         Settings(**changes)  # type: ignore[arg-type]
+    assert (refused.value.code, refused.value.parameter) == ("bad-setting", next(iter(changes)))
+    assert limits in refused.value.text
 
 
 def test_scales_and_settings_come_back_from_the_database_as_they_were() -> None:
@@ -186,12 +196,13 @@ def test_words_are_marked_in_a_project_that_was_made_so_and_not_in_a_new_one() -
 
 
 @pytest.mark.parametrize(
-    ("labels", "words"),
+    ("labels", "code"),
     [
-        ((("0", "No"),), "at least two"), ((("0", "No"), ("0", "Yes")), "value of its own"),
-        ((("0", "No"), ("-1", "Yes")), "whole number"), ((("0", "No"), ("1", " ")), "no name"),
+        ((("0", "No"),), "short-scale"), ((("0", "No"), ("0", "Yes")), "repeated-scale-value"),
+        ((("0", "No"), ("-1", "Yes")), "bad-scale-label"), ((("0", "No"), ("1", " ")), "unnamed-answer"),
     ],
 )  # fmt: skip
-def test_scales_that_make_no_sense_are_refused(labels: tuple[tuple[str, str], ...], words: str) -> None:
-    with pytest.raises(UsageError, match=words):
+def test_scales_that_make_no_sense_are_refused(labels: tuple[tuple[str, str], ...], code: str) -> None:
+    with pytest.raises(UsageError) as refused:
         Scale(kind="graded", labels=tuple(Label(value=value, name=name) for value, name in labels))
+    assert refused.value.code == code

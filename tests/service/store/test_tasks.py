@@ -159,8 +159,9 @@ def test_a_closed_project_gives_out_no_task_but_lets_judges_finish(store: Store)
     with store.read() as connection:
         closed = get_project_by_name(connection, "small")
     assert begin(store, closed, ann).id == task.id
-    with pytest.raises(LateError, match="'Small' is closed"):
+    with pytest.raises(LateError) as refused:
         begin(store, closed, judge(store, "ben"))
+    assert refused.value.code == "project-closed"
 
 
 def test_nobody_sees_another_judges_task_or_question(store: Store) -> None:
@@ -210,8 +211,9 @@ def test_a_question_has_one_task_and_one_judge(store: Store) -> None:
     ((first, *_), *_) = rows(store, "SELECT id FROM assignment")
     with store.read() as connection:
         assert find_task_of_question(connection, first, ann) == task.id
-        with pytest.raises(NotFoundError, match="no such question"):
+        with pytest.raises(NotFoundError) as refused:
             find_task_of_question(connection, first, ben)
+        assert refused.value.code == "no-such-question"
 
 
 def test_tasks_are_counted_by_how_they_ended(store: Store) -> None:

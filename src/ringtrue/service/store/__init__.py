@@ -14,4 +14,6 @@ try:
 except ModuleNotFoundError as missing:
     if missing.name != "sqlalchemy":
         raise
-    raise StoreError("collecting judgments needs more packages: pip install 'ringtrue[web]'") from None
+    raise StoreError(
+        "missing-package", "collecting judgments needs more packages: pip install 'ringtrue[web]'"
+    ) from None

@@ -64,7 +64,9 @@ def create_account(
     """
     name = (name or "").strip() or None
     if name is not None and len(name) > MAX_NAME_LENGTH:
-        raise UsageError(f"a name has at most {MAX_NAME_LENGTH} characters, found {len(name)}")
+        raise UsageError(
+            "name-too-long", f"a name has at most {MAX_NAME_LENGTH} characters, found {len(name)}", parameter="name"
+        )
     if kind == "crowd" and (owner or password_hash is not None):
         raise _crowd_account_error()
     columns = {"name": name, "password": password_hash, "kind": kind, "owner": owner, "created": now}
@@ -84,7 +86,7 @@ def create_account(
         ).scalar()
         if account_id is not None:
             return int(account_id)
-    raise ConflictError(f"the log-in name '{handle}' is taken; choose another one")
+    raise ConflictError("handle-taken", f"the log-in name '{handle}' is taken; choose another one", parameter="handle")
 
 
 def get_person(connection: Connection, account: int) -> Person:
@@ -96,7 +98,7 @@ def get_person(connection: Connection, account: int) -> Person:
         .where(person.c.id == account, person.c.erased.is_(None))
     ).all()
     if not rows:
-        raise NotFoundError(f"there is no account {account}")
+        raise NotFoundError("no-such-account", f"there is no account {account}")
     return person_from_rows(rows)
 
 
@@ -147,8 +149,9 @@ def set_owner(connection: Connection, account: int, owner: bool, *, now: float, 
 
 def _crowd_account_error() -> ForbiddenError:
     return ForbiddenError(
+        "crowd-account",
         "this is a crowd account: it judges in the project of its link and cannot be given anything else, for whoever "
-        "has the link and the worker's id can use it; invite the person by a named link, to an account of their own"
+        "has the link and the worker's id can use it; invite the person by a named link, to an account of their own",
     )
 
 
@@ -161,14 +164,16 @@ def require_not_crowd(connection: Connection, account: int) -> None:
 def _update_active_account(connection: Connection, account: int, **values: object) -> None:
     is_active_account = schema.account.c.id == account, schema.account.c.erased.is_(None)
     if not connection.execute(update(schema.account).where(*is_active_account).values(**values)).rowcount:
-        raise NotFoundError(f"there is no account {account}")
+        raise NotFoundError("no-such-account", f"there is no account {account}")
 
 
 def _require_another_owner(connection: Connection, account: int) -> None:
     is_owner = schema.account.c.owner, schema.account.c.erased.is_(None), schema.account.c.kind != "crowd"
     owners = select(schema.account.c.id).where(*is_owner)
     if set(connection.execute(owners.with_for_update()).scalars()) == {account}:
-        raise ConflictError("this is the only owner, and nobody could manage the server without; make another first")
+        raise ConflictError(
+            "only-owner", "this is the only owner, and nobody could manage the server without; make another first"
+        )
 
 
 def add_member(
@@ -179,7 +184,7 @@ def add_member(
     A crowd account judges in the projects whose crowd link it came by, and has no other role.
     """
     if role not in get_args(Role):
-        raise UsageError(f"a role is {', '.join(get_args(Role))}; found '{role}'")
+        raise UsageError("unknown-role", f"a role is {', '.join(get_args(Role))}; found '{role}'", parameter="role")
     if is_crowd_account(connection, account) and not (role == "judge" and _came_by_link(connection, project, account)):
         raise _crowd_account_error()
     connection.execute(
@@ -236,7 +241,7 @@ def erase_account(connection: Connection, account: int, now: float, *, by: int |
     """
     account_row = connection.execute(select(schema.account).where(schema.account.c.id == account)).first()
     if account_row is None:
-        raise NotFoundError(f"there is no account {account}")
+        raise NotFoundError("no-such-account", f"there is no account {account}")
     if account_row.erased is not None:
         return str(account_row.handle)
     _require_another_owner(connection, account)
@@ -278,13 +283,15 @@ def find_link_notes(connection: Connection, account: int) -> dict[int, str]:
         return {}
     link, visit = schema.invitation, schema.visit
     noted_links = select(link.c.id, link.c.note).where(link.c.note.is_not(None), link.c.kind == "named")
-    notes = {link_id: str(note) for link_id, note in connection.execute(noted_links.order_by(link.c.id))}
+    notes = {link_id: str(remark) for link_id, remark in connection.execute(noted_links.order_by(link.c.id))}
     used_link_ids = set(connection.execute(select(visit.c.invitation).where(visit.c.account == account)).scalars())
     used_notes = {notes[link_id].casefold() for link_id in used_link_ids & notes.keys()}
     names_pattern = "|".join(re.escape(word) for word in (person.name, person.handle) if word)
     their_name = re.compile(rf"(?<!\w)({names_pattern})(?!\w)", re.IGNORECASE)
     return {
-        link_id: note for link_id, note in notes.items() if note.casefold() in used_notes or their_name.search(note)
+        link_id: remark
+        for link_id, remark in notes.items()
+        if remark.casefold() in used_notes or their_name.search(remark)
     }
 
 
@@ -293,11 +300,17 @@ def _normalise_handle(handle: str) -> str:
     handle = handle.strip().lower()
     if not HANDLE.fullmatch(handle):
         raise UsageError(
+            "bad-handle",
             f"a log-in name has small letters, digits, '.', '_' and '-', 63 at most, and begins with a letter or a "
-            f"digit; found '{handle}'"
+            f"digit; found '{handle}'",
+            parameter="handle",
         )
     if RESERVED.fullmatch(handle):
-        raise UsageError(f"log-in names such as '{handle}' are made by the server; choose another one")
+        raise UsageError(
+            "reserved-handle",
+            f"log-in names such as '{handle}' are made by the server; choose another one",
+            parameter="handle",
+        )
     return handle
 
 

@@ -222,6 +222,6 @@ def _load_document(connection: Connection, document_id: int) -> ShownDocument:
 def _require_item(connection: Connection, project: Project, item_id: int) -> None:
     queue = connection.execute(select(item.c.queue).where(item.c.id == item_id, item.c.project == project.id)).scalar()
     if queue is None:
-        raise NotFoundError(f"there is no item {item_id} in '{project.title}'")
+        raise NotFoundError("no-such-item", f"there is no item {item_id} in '{project.title}'")
     if queue == "trap":
-        raise UsageError(f"item {item_id} is a trap: its answer is known, and nothing is to be decided")
+        raise UsageError("item-is-trap", f"item {item_id} is a trap: its answer is known, and nothing is to be decided")

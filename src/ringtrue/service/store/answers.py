@@ -114,13 +114,13 @@ def record_answers(
     for assignment, version, answer in answers:
         question = questions.get(assignment)
         if question is None or question.account != account:
-            raise NotFoundError(f"there is no question {assignment} for you in this task")
+            raise NotFoundError("no-such-question", f"there is no question {assignment} for you in this task")
         if assignment in rows:
-            raise UsageError(f"question {assignment} is answered twice here")
+            raise UsageError("answered-twice", f"question {assignment} is answered twice here")
         try:
             outcome = _prepare_answer(connection, question, version, new.get(assignment, answer), now)
         except (ConflictError, UsageError) as error:
-            raise type(error)(f"question {assignment}: {error}") from None
+            raise error.about(f"question {assignment}") from None
         rows[assignment] = outcome.row
         late += [assignment] * outcome.late
         repeated += [assignment] * outcome.repeated
@@ -134,7 +134,7 @@ def undo_last_answer(connection: Connection, account: int, task: int, *, now: fl
     _require_task_open(connection, account, task, now)
     assignment = connection.execute(LAST_ANSWERED, {"task": task}).scalar()
     if assignment is None:
-        raise ConflictError("nothing was answered in this task yet, so there is nothing to undo")
+        raise ConflictError("nothing-to-undo", "nothing was answered in this task yet, so there is nothing to undo")
     question = _require_own_question(connection, account, assignment)
     if _is_task_over(question, now):  # closed while this waited for the lock
         raise _task_over_error()
@@ -160,7 +160,7 @@ def _require_task_open(connection: Connection, account: int, task: int, now: flo
 
 
 def _task_over_error() -> LateError:
-    return LateError("the task has ended, and its answers stay as they are")
+    return LateError("task-over", "the task has ended, and its answers stay as they are")
 
 
 def _make_undo(question: Row[*tuple[Any, ...]], now: float) -> dict[str, Any]:
@@ -177,7 +177,8 @@ def submit_task(connection: Connection, account: int, task: int, *, now: float, 
     state = get_task_state(connection, task, account)
     if state.closed is None:
         if state.open and not early:
-            raise ConflictError(f"{format_count(state.open, 'question')} of this task still wait for an answer")
+            open_count = format_count(state.open, "question")
+            raise ConflictError("open-questions", f"{open_count} of this task still wait for an answer")
         has_run_out = state.open > 0 and now > state.leased
         close_task(connection, task, "expired" if has_run_out else "handed_in", now=now)
         state = get_task_state(connection, task, account)
@@ -187,7 +188,7 @@ def submit_task(connection: Connection, account: int, task: int, *, now: float, 
 def set_aside_task(connection: Connection, task: int, *, now: float) -> None:
     """Count none of a task's answers, and give its items to other judges; the answers stay in the history."""
     if connection.execute(select(tasks.c.id).where(tasks.c.id == task)).first() is None:
-        raise NotFoundError(f"there is no task {task}")
+        raise NotFoundError("no-such-task", f"there is no task {task}")
     close_task(connection, task, "set_aside", now=now)
 
 
@@ -195,10 +196,10 @@ def reinstate_task(connection: Connection, project: Project, task_id: int) -> Re
     """Count the answers of a task that was set aside, where their items still have room for them."""
     is_this_task = (tasks.c.id == task_id, tasks.c.project == project.id)
     if connection.execute(select(tasks.c.id).where(*is_this_task)).first() is None:
-        raise NotFoundError(f"there is no task {task_id} in '{project.title}'")
+        raise NotFoundError("no-such-task", f"there is no task {task_id} in '{project.title}'")
     reinstatement = update(tasks).where(*is_this_task, tasks.c.outcome == "set_aside").values(outcome="handed_in")
     if not connection.execute(reinstatement).rowcount:
-        raise ConflictError("this task is not set aside: what was answered in it counts already")
+        raise ConflictError("not-set-aside", "this task is not set aside: what was answered in it counts already")
     rows = connection.execute(
         select(assignments.c.id, assignments.c.item, items.c.wanted)
         .join(items, items.c.id == assignments.c.item)
@@ -216,14 +217,17 @@ def reinstate_task(connection: Connection, project: Project, task_id: int) -> Re
             reinstated += 1
         connection.execute(update(assignments).where(assignments.c.id == row.id).values(state="done"))
     if ordinary and not reinstated:
-        raise ConflictError("other judges have answered all its questions since: there is no room for these answers")
+        raise ConflictError(
+            "no-room-for-answers",
+            "other judges have answered all its questions since: there is no room for these answers",
+        )
     return ReinstatedAnswers(again=reinstated, not_again=ordinary - reinstated)
 
 
 def _require_own_question(connection: Connection, account: int, assignment: int) -> Row[*tuple[Any, ...]]:
     question = connection.execute(LOCK_QUESTION, {"assignment": assignment}).first()
     if question is None or question.account != account:
-        raise NotFoundError("there is no such question for you")
+        raise NotFoundError("no-such-question", "there is no such question for you")
     return question
 
 
@@ -233,10 +237,12 @@ def _prepare_answer(
     """What is to be written for an answer; one that is late is written here, as its version is another."""
     if answer.kind == "answer":
         if answer.answer is None:
-            raise UsageError("choose one of the answers")
+            raise UsageError("no-answer", "choose one of the answers", parameter="answer")
         parse_scale(question.scale).require_answer(answer.answer)
     elif answer.kind not in STATE_BY_KIND:
-        raise UsageError(f"expected an answer, unsure or skip, found '{answer.kind}'")
+        raise UsageError(
+            "unknown-answer-kind", f"expected an answer, unsure or skip, found '{answer.kind}'", parameter="kind"
+        )
     answer_text = answer.answer if answer.kind == "answer" else None
     if question.version != version:
         return _require_same_answer(connection, question, version, answer.kind, answer_text)
@@ -263,7 +269,10 @@ def _require_same_answer(
     stored_answer = connection.execute(STORED_ANSWER, {"assignment": question.id, "version": version + 1}).first()
     if question.version == version + 1 and stored_answer == (kind, answer):
         return _AnswerOutcome(repeated=True)
-    raise ConflictError("this question was answered meanwhile, in another tab or before going back; look at it again")
+    raise ConflictError(
+        "answered-meanwhile",
+        "this question was answered meanwhile, in another tab or before going back; look at it again",
+    )
 
 
 def _store_late_answer(connection: Connection, row: dict[str, Any]) -> _AnswerOutcome:

@@ -20,6 +20,7 @@ from sqlalchemy import delete, func, insert, or_, select, text, update
 from ringtrue._version import __version__
 from ringtrue.errors import FileError, FormatError, StoreError
 from ringtrue.formatting.phrases import format_count
+from ringtrue.messages import Suggestion
 from ringtrue.service.store import schema
 from ringtrue.service.store.audit_log import record_action
 from ringtrue.service.store.migration import read_schema_version
@@ -118,11 +119,13 @@ def restore_backup(store: Store, path: Path, *, now: float) -> Restoration:
     try:
         archive = zipfile.ZipFile(path)
     except FileNotFoundError:
-        raise FileError(f"{path}: no such file") from None
+        raise FileError("no-such-file", "no such file", file=str(path)) from None
     except zipfile.BadZipFile:
-        raise FormatError(f"{path}: expected a backup, a .zip that ringtrue wrote, and this is none") from None
+        raise FormatError(
+            "no-backup", "expected a backup, a .zip that ringtrue wrote, and this is none", file=str(path)
+        ) from None
     except OSError as error:
-        raise FileError(f"{path}: cannot be read ({error.strerror or error})") from error
+        raise FileError("unreadable-file", f"cannot be read ({error.strerror or error})", file=str(path)) from error
     with archive:
         try:
             manifest, parts = _read_manifest(archive, path)
@@ -135,7 +138,7 @@ def restore_backup(store: Store, path: Path, *, now: float) -> Restoration:
                 _reset_sequences(connection)
                 tokens, invitations = _revoke_access(connection, now)
         except UNREADABLE as error:
-            raise FormatError(f"{path}: {DAMAGED}") from error
+            raise FormatError("backup-damaged", DAMAGED, file=str(path)) from error
     return Restoration(manifest=manifest, tokens=tokens, invitations=invitations)
 
 
@@ -181,32 +184,45 @@ def _read_manifest(archive: zipfile.ZipFile, path: Path) -> tuple[Manifest, dict
     """What the archive says of itself; refuses what is no backup, and what would unpack to more than it should."""
     entries = {info.filename: info for info in archive.infolist()}
     if MANIFEST not in entries or entries[MANIFEST].file_size > MAX_MANIFEST_BYTES:
-        raise FormatError(f"{path}: this .zip is no backup of ringtrue: it has no {MANIFEST}")
+        raise FormatError("no-manifest", f"this .zip is no backup of ringtrue: it has no {MANIFEST}", file=str(path))
     try:
         manifest_fields = json.loads(archive.read(MANIFEST))
-        if manifest_fields["kind"] != KIND or manifest_fields["format"] != FORMAT:
-            is_backup = manifest_fields["kind"] == KIND
-            mismatch = (
-                f"of format {manifest_fields['format']}, and this ringtrue knows {FORMAT}; install the newer version"
-            )
+        if manifest_fields["kind"] != KIND:
+            raise FormatError("no-backup", "this .zip is no backup of ringtrue", file=str(path))
+        if manifest_fields["format"] != FORMAT:
             raise FormatError(
-                f"{path}: the backup is {mismatch}" if is_backup else f"{path}: this .zip is no backup of ringtrue"
+                "newer-backup",
+                f"the backup is of format {manifest_fields['format']}, and this ringtrue knows {FORMAT}; install the "
+                f"newer version",
+                file=str(path),
             )
         parts = {str(name): _Part(**part) for name, part in manifest_fields.pop("parts").items()}
         manifest = Manifest(**{name: value for name, value in manifest_fields.items() if name != "kind"})
         unpacked_size = sum(part.bytes for part in parts.values())
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise FormatError(f"{path}: {MANIFEST} is not as ringtrue writes it; {DAMAGED}") from None
+        raise FormatError(
+            "bad-manifest", f"{MANIFEST} is not as ringtrue writes it; {DAMAGED}", file=str(path)
+        ) from None
     names = [info.filename for info in archive.infolist()]
     if sorted(names) != sorted([*parts, MANIFEST]):
-        raise FormatError(f"{path}: the files in it are not those that its {MANIFEST} names; {DAMAGED}")
+        raise FormatError(
+            "backup-files-differ",
+            f"the files in it are not those that its {MANIFEST} names; {DAMAGED}",
+            file=str(path),
+        )
     if any(entries[name].file_size != part.bytes for name, part in parts.items()):
-        raise FormatError(f"{path}: a file in it has another size than its {MANIFEST} says; {DAMAGED}")
+        raise FormatError(
+            "backup-size-differs",
+            f"a file in it has another size than its {MANIFEST} says; {DAMAGED}",
+            file=str(path),
+        )
     packed_size = sum(info.compress_size for info in entries.values())
     if unpacked_size > SMALL_ARCHIVE_BYTES + MAX_COMPRESSION_RATIO * packed_size:
         raise FormatError(
-            f"{path}: it would unpack to {unpacked_size / 1e9:,.1f} GB, {unpacked_size // max(packed_size, 1):,} times "
-            f"its size, as no backup does; nothing was restored"
+            "backup-too-large",
+            f"it would unpack to {unpacked_size / 1e9:,.1f} GB, {unpacked_size // max(packed_size, 1):,} times "
+            f"its size, as no backup does; nothing was restored",
+            file=str(path),
         )
     return manifest, parts
 
@@ -216,8 +232,9 @@ def _require_empty_database(connection: Connection) -> None:
         count = connection.execute(select(func.count()).select_from(table)).scalar_one()
         if count:
             raise StoreError(
-                f"a backup is restored into an empty database only, and this one has {format_count(count, noun)}; name "
-                f"another one, such as --db restored.db"
+                "database-not-empty",
+                f"a backup is restored into an empty database only, and this one has {format_count(count, noun)}",
+                suggestions=[Suggestion("restores it into another one", db="restored.db")],
             )
     for table in reversed(_tables_in_order()):  # what a server leaves that nobody ever logged in to
         connection.execute(delete(table))
@@ -227,15 +244,17 @@ def _require_same_migration(connection: Connection, manifest: Manifest, path: Pa
     migration = read_schema_version(connection)
     if manifest.migration != migration:
         raise StoreError(
-            f"{path}: the backup is of migration {manifest.migration}, and this ringtrue has {migration}: restore it "
-            f"with ringtrue {manifest.ringtrue}, which wrote it, and open that database with this version"
+            "other-migration",
+            f"the backup is of migration {manifest.migration}, and this ringtrue has {migration}: restore it "
+            f"with ringtrue {manifest.ringtrue}, which wrote it, and open that database with this version",
+            file=str(path),
         )
 
 
 def _require_every_table(parts: Mapping[str, _Part], path: Path) -> None:
     missing = [table.name for table in _tables_in_order() if f"{table.name}.jsonl" not in parts]
     if missing:
-        raise FormatError(f"{path}: it has no table {', '.join(missing)}; {DAMAGED}")
+        raise FormatError("backup-table-missing", f"it has no table {', '.join(missing)}; {DAMAGED}", file=str(path))
 
 
 def _restore_table(
@@ -256,7 +275,12 @@ def _restore_table(
             or row.keys() != column_types.keys()
             or not all(type(value) in column_types[key] for key, value in row.items())
         ):
-            raise FormatError(f"{path}: {name}:{row_count}: expected {', '.join(sorted(column_types))}; {DAMAGED}")
+            raise FormatError(
+                "bad-backup-row",
+                f"expected {', '.join(sorted(column_types))}; {DAMAGED}",
+                subject=f"{name}:{row_count}",
+                file=str(path),
+            )
         if table is schema.upload:
             row["content"] = _read_upload_content(archive, row["id"], parts, path)
         rows.append(_replace_null_characters(connection, row))
@@ -267,7 +291,9 @@ def _restore_table(
         _insert_rows(connection, table, rows, path)
     if row_count != parts[name].rows:
         raise FormatError(
-            f"{path}: {name} has {format_count(row_count, 'row')}, and {MANIFEST} says {parts[name].rows}; {DAMAGED}"
+            "backup-row-count",
+            f"{name} has {format_count(row_count, 'row')}, and {MANIFEST} says {parts[name].rows}; {DAMAGED}",
+            file=str(path),
         )
 
 
@@ -277,7 +303,9 @@ def _insert_rows(connection: Connection, table: Table, rows: list[dict[str, Any]
     try:
         connection.execute(insert(table), rows)
     except (IntegrityError, DataError, OverflowError) as error:
-        raise FormatError(f"{path}: the rows of {table.name} do not fit together; {DAMAGED}") from error
+        raise FormatError(
+            "backup-rows-conflict", f"the rows of {table.name} do not fit together; {DAMAGED}", file=str(path)
+        ) from error
 
 
 def _json_types(table: Table) -> dict[str, set[type]]:
@@ -304,7 +332,7 @@ def _replace_null_characters(connection: Connection, row: dict[str, Any]) -> dic
 def _read_upload_content(archive: zipfile.ZipFile, upload_id: object, parts: Mapping[str, _Part], path: Path) -> bytes:
     name = f"upload/{upload_id}"
     if name not in parts:
-        raise FormatError(f"{path}: upload {upload_id} has no content; {DAMAGED}")
+        raise FormatError("backup-upload-missing", f"upload {upload_id} has no content; {DAMAGED}", file=str(path))
     return b"".join(_read_part(archive, name, parts[name], path, lines=False))
 
 
@@ -316,10 +344,12 @@ def _read_part(archive: zipfile.ZipFile, name: str, part: _Part, path: Path, *, 
             digest.update(piece)
             size += len(piece)
             if size > part.bytes or len(piece) >= MAX_LINE_BYTES:
-                raise FormatError(f"{path}: {name} is longer than it says; {DAMAGED}")
+                raise FormatError("backup-file-too-long", f"{name} is longer than it says; {DAMAGED}", file=str(path))
             yield piece
     if (size, digest.hexdigest()) != (part.bytes, part.sha256):
-        raise FormatError(f"{path}: {name} is not what was written (its SHA-256 differs); {DAMAGED}")
+        raise FormatError(
+            "backup-checksum", f"{name} is not what was written (its SHA-256 differs); {DAMAGED}", file=str(path)
+        )
 
 
 def _next_piece(stream: IO[bytes], *, lines: bool) -> bytes:

@@ -5,6 +5,7 @@ At the end stands the little in which their SQL differs, and statements for many
 
 from __future__ import annotations
 
+import copy
 import os
 import select
 import sqlite3
@@ -39,23 +40,31 @@ T = TypeVar("T")
 CHUNK = 2_000  # rows or ids in one statement
 FETCH_SIZE = 5_000  # rows that are fetched at a time
 
-LOCKED = "the database is locked by another program"
-FULL = "the disk of the database is full: make room on it"
-READ_ONLY = "the database may not be written: look at who may write its file and folder"
-DISK_FAILS = "the disk of the database fails"
-NOT_WRITABLE = {FULL, READ_ONLY, DISK_FAILS}
-AWAY = "the database does not answer"  # why it does not may name its host, and is for who opens it, not for judges
-BUSY = "the database has too much to do"
-SQLITE = {  # https://www.sqlite.org/rescode.html, the lower byte
+LOCKED = UnavailableError("database-locked", "the database is locked by another program; trying again is safe")
+BUSY = UnavailableError("database-busy", "the database has too much to do; trying again is safe")
+# Why it does not answer may name its host, and is for who opens it, not for judges.
+AWAY = UnavailableError("database-away", "the database does not answer; trying again is safe")
+FULL = ReadOnlyError("disk-full", "the disk of the database is full: make room on it; trying again is safe")
+DISK_FAILS = ReadOnlyError("disk-fails", "the disk of the database fails; trying again is safe")
+READ_ONLY = ReadOnlyError(
+    "database-read-only",
+    "the database may not be written: look at who may write its file and folder; trying again is safe",
+)
+SQLITE: dict[int, StoreError] = {  # https://www.sqlite.org/rescode.html, the lower byte
     5: LOCKED,
     6: LOCKED,
     8: READ_ONLY,
     13: FULL,
     10: DISK_FAILS,
-    14: "the file of the database cannot be opened: look at whether its folder is there and who may write it",
+    14: UnavailableError(
+        "database-file-not-opened",
+        "the file of the database cannot be opened: look at whether its folder is there and who may write it; trying "
+        "again is safe",
+    ),
+    11: StoreError("database-damaged", "the file of the database is damaged: restore a backup"),
+    26: StoreError("not-sqlite", "the file is no SQLite database"),
 }
-SQLITE_BROKEN = {11: "the file of the database is damaged: restore a backup", 26: "the file is no SQLite database"}
-POSTGRESQL = {  # https://www.postgresql.org/docs/current/errcodes-appendix.html
+POSTGRESQL: dict[str, StoreError] = {  # https://www.postgresql.org/docs/current/errcodes-appendix.html
     "40P01": LOCKED,
     "40001": LOCKED,
     "55P03": LOCKED,
@@ -79,7 +88,9 @@ def create_engines(url: str, *, pool_size: int, patience: float) -> Engines:
     try:
         database_url = make_url(url if "://" in url else f"sqlite:///{url}")
     except ArgumentError:
-        raise StoreError(f"expected the path of an SQLite file or postgresql://user@host/name, found '{url}'") from None
+        raise StoreError(
+            "bad-database-url", f"expected the path of an SQLite file or postgresql://user@host/name, found '{url}'"
+        ) from None
     backend = database_url.get_backend_name()
     pool_options: dict[str, Any] = {"pool_size": pool_size, "max_overflow": 0, "pool_timeout": patience}
     if backend == "sqlite":
@@ -87,11 +98,13 @@ def create_engines(url: str, *, pool_size: int, patience: float) -> Engines:
         engine = _sqlite_engine(database_url, pool_options, patience, in_memory=in_memory)
         return Engines(writing=engine, reading=engine, in_memory=in_memory)
     if backend != "postgresql":
-        raise StoreError(f"ringtrue keeps judgments in sqlite or postgresql, found '{backend}'")
+        raise StoreError("unknown-database", f"ringtrue keeps judgments in sqlite or postgresql, found '{backend}'")
     try:
         import psycopg  # noqa: F401 - to tell what is missing
     except ModuleNotFoundError:
-        raise StoreError("PostgreSQL needs one more package: pip install 'ringtrue[postgres]'") from None
+        raise StoreError(
+            "missing-package", "PostgreSQL needs one more package: pip install 'ringtrue[postgres]'"
+        ) from None
     return Engines(
         writing=_postgresql_engine(database_url, pool_options, patience, read_only=False),
         reading=_postgresql_engine(database_url, pool_options, patience, read_only=True),
@@ -104,19 +117,16 @@ def translate_db_errors() -> Iterator[None]:
     try:
         yield
     except PoolTimeout:
-        raise UnavailableError(f"{BUSY}; trying again is safe") from None
+        raise copy.copy(BUSY) from None
     except DataError as error:
         raise InputError(
-            f"the database cannot keep this: {_error_text(error)}; take it out of the text or file"
+            "not-storable", f"the database cannot keep this: {_error_text(error)}; take it out of the text or file"
         ) from error
     except DBAPIError as error:
-        message, is_transient = _classify_error(error)
-        if message is None:
+        known_error = _classify_error(error)
+        if known_error is None:
             raise
-        if is_transient:
-            error_type = ReadOnlyError if message in NOT_WRITABLE else UnavailableError
-            raise error_type(f"{message}; trying again is safe") from error
-        raise StoreError(message) from error
+        raise copy.copy(known_error) from error
 
 
 @contextmanager
@@ -125,10 +135,10 @@ def translate_opening_errors(database: str) -> Iterator[None]:
     try:
         yield
     except DBAPIError as error:
-        message, is_transient = _classify_error(error)
-        raise (UnavailableError if is_transient else StoreError)(
-            f"cannot open the database {database}: {_error_text(error) if message in (None, AWAY) else message}"
-        ) from error
+        known_error = _classify_error(error) or StoreError("database-not-opened", _error_text(error))
+        if known_error is AWAY:
+            known_error = AWAY.with_note(AWAY.note.changed(text=_error_text(error)))
+        raise known_error.about(f"cannot open the database {database}") from error
 
 
 def fetch_raw_rows(connection: Connection, statement: Select[Any]) -> Iterator[Sequence[Any]]:
@@ -151,7 +161,9 @@ def _sqlite_engine(url: URL, pool_options: dict[str, Any], patience: float, *, i
     if not in_memory and "uri" not in url.query:
         folder = Path(str(url.database)).parent
         if not folder.is_dir():
-            raise StoreError(f"no folder '{folder}' for the database {url.database}: make it, or name another")
+            raise StoreError(
+                "no-database-folder", f"no folder '{folder}' for the database {url.database}: make it, or name another"
+            )
     engine_options: dict[str, Any] = {"poolclass": StaticPool} if in_memory else pool_options | {"poolclass": QueuePool}
     engine = create_engine(
         url, connect_args={"check_same_thread": False, "timeout": patience}, hide_parameters=True, **engine_options
@@ -238,22 +250,20 @@ def _has_input(descriptor: int) -> bool:
     return bool(poll.poll(0))
 
 
-def _classify_error(error: DBAPIError) -> tuple[str | None, bool]:
-    """What the driver says has happened, and whether it may pass; None where the database is not at fault.
+def _classify_error(error: DBAPIError) -> StoreError | None:
+    """What the driver says has happened; None where the database is not at fault.
 
-    Codes tell it, not the message, which may quote what somebody wrote.
+    Its codes say so, not its message, which may quote what somebody wrote.
     """
     code = getattr(error.orig, "sqlite_errorcode", None)
     if isinstance(code, int):
         if code == sqlite3.SQLITE_IOERR_SHMSIZE:  # no room for what lies beside the file while it is open
-            return FULL, True
-        if code & 0xFF in SQLITE_BROKEN:
-            return SQLITE_BROKEN[code & 0xFF], False
-        return SQLITE.get(code & 0xFF), True
+            return FULL
+        return SQLITE.get(code & 0xFF)
     state = getattr(error.orig, "sqlstate", None)
     if state in POSTGRESQL:
-        return POSTGRESQL[state], True
-    return (AWAY, True) if isinstance(error, OperationalError | InterfaceError | InternalError) else (None, False)
+        return POSTGRESQL[state]
+    return AWAY if isinstance(error, OperationalError | InterfaceError | InternalError) else None
 
 
 def _error_text(error: DBAPIError) -> str:

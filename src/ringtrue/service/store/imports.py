@@ -178,7 +178,10 @@ def _get_or_create_judge_account(connection: Connection, judge: str, now: float)
             return create_account(connection, kind="imported", handle=handle, now=now)
         if row.kind == "imported":
             return int(row.id)
-    raise ConflictError(f"judge '{judge}' of the file has the name of somebody here; rename the judge in the file")
+    raise ConflictError(
+        "judge-name-taken",
+        f"judge '{judge}' of the file has the name of somebody here; rename the judge in the file",
+    )
 
 
 def _add_imported_tasks(

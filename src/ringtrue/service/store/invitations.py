@@ -91,22 +91,50 @@ def invite(
     A `secret` that was drawn before makes one link however often this is run. `by` is whose deed goes into the record.
     """
     if role not in get_args(InvitationRole) or kind not in get_args(InvitationKind):
-        raise UsageError(f"an invitation is for {', '.join(get_args(InvitationRole))}; found '{role}' ({kind})")
+        raise UsageError(
+            "bad-invitation",
+            f"an invitation is for {', '.join(get_args(InvitationRole))}; found '{role}' ({kind})",
+            parameter="role",
+        )
     if (project is None) != (role in ("owner", "reset")):
-        raise UsageError("judges and viewers are invited to a project; owners, and new passwords, belong to none")
+        raise UsageError(
+            "invitation-project",
+            "judges and viewers are invited to a project; owners, and new passwords, belong to none",
+            parameter="project",
+        )
     if (account is None) == (role == "reset"):
-        raise UsageError("a link for a new password is for one account, and no other link is")
+        raise UsageError(
+            "invitation-account",
+            "a link for a new password is for one account, and no other link is",
+            parameter="account",
+        )
     if kind == "crowd" and role != "judge":
-        raise UsageError(f"a crowd link is for judges, found {role}: everybody who has the link could come in")
+        raise UsageError(
+            "crowd-link-role",
+            f"a crowd link is for judges, found {role}: everybody who has the link could come in",
+            parameter="role",
+        )
     if kind != "crowd" and (code or partial_code or own_codes or id_required or one_account):
-        raise UsageError("completion codes and platform ids belong to crowd links; a named link has none")
+        raise UsageError(
+            "no-crowd-link",
+            "completion codes and platform ids belong to crowd links; a named link has none",
+            parameter="kind",
+        )
     if (partial_code or own_codes) and not code:
-        raise UsageError("a partial code, and a code of its own for each worker, need a completion code")
+        raise UsageError(
+            "no-completion-code",
+            "a partial code, and a code of its own for each worker, need a completion code",
+            parameter="code",
+        )
     if partial_code and partial_code == code:
-        raise UsageError("the partial code is the completion code; nobody could tell part of the work from all of it")
+        raise UsageError(
+            "same-completion-codes",
+            "the partial code is the completion code; nobody could tell part of the work from all of it",
+            parameter="partial_code",
+        )
     for limit_name, limit in (("uses", uses), ("days", days)):
         if limit is not None and limit <= 0:
-            raise UsageError(f"expected {limit_name} above 0, found {limit:g}")
+            raise UsageError("not-positive", f"expected a number above 0, found {limit:g}", parameter=limit_name)
     secret = secret or secrets.token_urlsafe(32)
     invitation_id = connection.execute(
         insert_if_absent(connection, schema.invitation, "hash")
@@ -163,9 +191,9 @@ def require_valid_invitation(connection: Connection, secret: str, now: float) ->
     if invitation.left == 0 and invitation.kind == "named":
         raise _used_up_error(invitation)
     if invitation.revoked is not None:
-        raise LateError("this link was withdrawn; ask whoever sent it for a new one")
+        raise LateError("link-withdrawn", "this link was withdrawn; ask whoever sent it for a new one")
     if invitation.expires is not None and invitation.expires <= now:
-        raise LateError("this link is too old; ask whoever sent it for a new one")
+        raise LateError("link-expired", "this link is too old; ask whoever sent it for a new one")
     return invitation
 
 
@@ -185,17 +213,22 @@ def require_admission(
 def _find_invitation(connection: Connection, secret: str) -> Invitation:
     row = connection.execute(select(schema.invitation).where(schema.invitation.c.hash == hash_secret(secret))).first()
     if row is None:
-        raise NotFoundError("this link is not known here; look whether it was copied whole, or ask for a new one")
+        raise NotFoundError(
+            "unknown-link", "this link is not known here; look whether it was copied whole, or ask for a new one"
+        )
     return _invitation_from_row(row)
 
 
 def _used_up_error(invitation: Invitation) -> LateError:
     if invitation.kind == "crowd":
         return LateError(
+            "crowd-link-full",
             "this link is used up: as many people came by it as may. Whoever came before opens it in the same browser, "
-            "or from the platform again; for everybody else there is nothing to do here, so return the task there"
+            "or from the platform again; for everybody else there is nothing to do here, so return the task there",
         )
-    return LateError("this link was used already; log in with the name and password chosen then, or ask for a new one")
+    return LateError(
+        "link-used", "this link was used already; log in with the name and password chosen then, or ask for a new one"
+    )
 
 
 def _invitation_from_row(row: Row[Any]) -> Invitation:
@@ -229,7 +262,7 @@ def accept_invitation(
         return earlier_account
     invitation = require_valid_invitation(connection, secret, now)
     if invitation.role == "reset" and password is None:
-        raise UsageError("a link for a new password needs one")
+        raise UsageError("no-password", "a link for a new password needs one", parameter="password")
     if invitation.role == "reset":
         _use_invitation(connection, invitation)
         assert invitation.account is not None  # invite made sure
@@ -252,7 +285,7 @@ def accept_invitation(
         account_id = account
     if account_id is None:
         if invitation.kind == "named" and password is None:
-            raise UsageError("an account needs a password")
+            raise UsageError("no-password", "an account needs a password", parameter="password")
         account_id = create_account(
             connection, kind=invitation.kind, now=now, name=name, handle=handle, password_hash=password
         )
@@ -303,8 +336,9 @@ def _find_crowd_account(
     """The account that a crowd worker has in this project already; refused where the link does not let them in."""
     if worker is None and invitation.id_required:
         raise ForbiddenError(
+            "no-worker-id",
             "this link works only from the page of a crowd platform, which adds the worker's id to it (PROLIFIC_PID or "
-            "workerId), and none came along; go back to the platform, and open the study from there"
+            "workerId), and none came along; go back to the platform, and open the study from there",
         )
     link, visit = schema.invitation, schema.visit
     crowd_links = select(link.c.id).where(link.c.project == invitation.project, link.c.kind == "crowd")
@@ -317,8 +351,9 @@ def _find_crowd_account(
                 is_same_browser |= visit.c.browser == hash_secret(browser)
             if connection.execute(visits.where(is_same_browser, visit.c.worker != worker)).first() is not None:
                 raise ForbiddenError(
+                    "other-worker-id",
                     "this browser was used here under another id of the platform, and each person has one account; "
-                    "open the study with the id that was used first"
+                    "open the study with the id that was used first",
                 )
         known_account = connection.execute(visits.where(visit.c.worker == worker)).scalar()
     is_new_id = known_account is None and (worker is None or invitation.one_account)
@@ -336,8 +371,9 @@ def _require_plain_crowd_account(connection: Connection, account: int) -> None:
     may_do_more = or_(person.c.kind != "crowd", person.c.owner, person.c.password.is_not(None), has_other_role)
     if connection.execute(select(person.c.id).where(person.c.id == account, may_do_more)).first() is not None:
         raise ForbiddenError(
+            "raised-crowd-account",
             "this worker's account was given rights that no crowd account may have, so that no link opens it; write to "
-            "whoever runs the study, who finds it under People and can take them away"
+            "whoever runs the study, who finds it under People and can take them away",
         )
 
 

@@ -134,11 +134,13 @@ def withdraw_gold_draw(connection: Connection, project: Project) -> int:
     has_answers = exists().where(schema.judgment.c.assignment == assignment.c.id, assignment.c.item.in_(gold_ids))
     has_verdicts = exists().where(schema.verdict.c.item.in_(gold_ids))
     if connection.execute(select(has_answers | has_verdicts)).scalar():
-        raise ConflictError("gold judges have begun with what was drawn: it cannot be withdrawn, only continued")
+        raise ConflictError(
+            "gold-begun", "gold judges have begun with what was drawn: it cannot be withdrawn, only continued"
+        )
     connection.execute(delete(task).where(task.c.project == project.id, task.c.queue == "gold"))
     deleted = connection.execute(delete(item).where(*in_gold_queue)).rowcount
     if not deleted:
-        raise NotFoundError(f"no gold was drawn in '{project.title}': there is nothing to withdraw")
+        raise NotFoundError("no-gold-drawn", f"no gold was drawn in '{project.title}': there is nothing to withdraw")
     delete_uploads(connection, project.id, "bronze", "frame")
     return deleted
 
@@ -258,7 +260,8 @@ def _resolve_items(connection: Connection, project: Project, rows: Rows, queue: 
         if (row.get("other") is None) != (project.scale.kind == "graded"):
             expected_docs = "one document" if project.scale.kind == "graded" else "two documents"
             raise UsageError(
-                f"an item of this project has {expected_docs}; found query '{row['query']}', doc '{row['doc']}'"
+                "documents-per-item",
+                f"an item of this project has {expected_docs}; found query '{row['query']}', doc '{row['doc']}'",
             )
         if row.get("expected") is not None:
             project.scale.require_answer(str(row["expected"]))
@@ -266,7 +269,9 @@ def _resolve_items(connection: Connection, project: Project, rows: Rows, queue: 
             row["doc"], row["other"] = row["other"], row["doc"]
             row["expected"] = row.get("expected") and swap_sides(row["expected"], flipped=True)
         if row["doc"] == row.get("other"):
-            raise UsageError(f"a pair needs two different documents; query '{row['query']}' has '{row['doc']}' twice")
+            raise UsageError(
+                "self-pair", f"a pair needs two different documents; query '{row['query']}' has '{row['doc']}' twice"
+            )
     queries = _get_or_create_ids(connection, query, project.id, (row["query"] for row in items))
     docs = _get_or_create_ids(
         connection,

@@ -94,8 +94,9 @@ def copy_database(path: Path, version: int) -> Path:
     needed, free = path.stat().st_size + SPARE_BYTES, shutil.disk_usage(path.parent).free
     if free < needed:
         raise StoreError(
+            "no-room-for-copy",
             f"the database has to be migrated, and there is no room for a copy of it first: {path.parent} needs "
-            f"{needed / 1e6:,.0f} MB and has {free / 1e6:,.0f}; make room, then start again. Nothing was changed"
+            f"{needed / 1e6:,.0f} MB and has {free / 1e6:,.0f}; make room, then start again. Nothing was changed",
         )
     partial = copy.with_name(f"{copy.name}.part")
     try:
@@ -107,7 +108,8 @@ def copy_database(path: Path, version: int) -> Path:
     except (OSError, sqlite3.Error) as error:
         partial.unlink(missing_ok=True)
         raise StoreError(
-            f"the database has to be migrated, and could not be copied to {copy} first ({error}); nothing was changed"
+            "copy-failed",
+            f"the database has to be migrated, and could not be copied to {copy} first ({error}); nothing was changed",
         ) from error
     return copy
 
@@ -123,8 +125,9 @@ def require_known_version(version: int, steps: Sequence[tuple[str, str]] = STEPS
     """Refuse a database that a newer ringtrue has migrated."""
     if version > len(steps):
         raise StoreError(
+            "newer-database",
             f"the database is of a newer ringtrue: it has step {version}, and this one knows {len(steps)}; "
-            f"install the newer version"
+            f"install the newer version",
         )
 
 

@@ -48,11 +48,21 @@ def create_project(
 ) -> Project:
     """A new project without items; its name stands in addresses and must be new."""
     if not PROJECT_NAME.fullmatch(name):
-        raise UsageError(f"a project's name has small letters, digits and hyphens, 63 at most; found '{name}'")
+        raise UsageError(
+            "bad-project-name",
+            f"a project's name has small letters, digits and hyphens, 63 at most; found '{name}'",
+            parameter="name",
+        )
     if connection.execute(select(schema.project.c.id).where(schema.project.c.name == name)).first():
-        raise ConflictError(f"there is a project '{name}' already; choose another name")
+        raise ConflictError(
+            "project-name-taken", f"there is a project '{name}' already; choose another name", parameter="name"
+        )
     if settings.active and scale.kind != "preference":
-        raise UsageError("only pairs can be chosen as votes arrive; choose the preference scale, or switch it off")
+        raise UsageError(
+            "active-needs-pairs",
+            "only pairs can be chosen as votes arrive; choose the preference scale, or switch it off",
+            parameter="active",
+        )
     row = connection.execute(
         insert(schema.project)
         .values(
@@ -78,7 +88,7 @@ def get_project_by_name(connection: Connection, name: str) -> Project:
     """The project with this name."""
     row = connection.execute(PROJECT_BY_NAME, {"project_name": name}).first()
     if row is None:
-        raise NotFoundError(f"there is no project '{name}'")
+        raise NotFoundError("no-such-project", f"there is no project '{name}'")
     return _project_from_row(row)
 
 
@@ -86,7 +96,7 @@ def get_project_by_id(connection: Connection, project: int) -> Project:
     """The project with this number."""
     row = connection.execute(select(schema.project).where(schema.project.c.id == project)).first()
     if row is None:
-        raise NotFoundError(f"there is no project {project}")
+        raise NotFoundError("no-such-project", f"there is no project {project}")
     return _project_from_row(row)
 
 
@@ -107,7 +117,11 @@ def change_project(
         changes["guidelines"] = guidelines
     if settings is not None:
         if settings.active != before.settings.active:
-            raise UsageError("whether pairs are chosen as votes arrive is decided when a project is made")
+            raise UsageError(
+                "active-is-fixed",
+                "whether pairs are chosen as votes arrive is decided when a project is made",
+                parameter="active",
+            )
         changes["settings"] = settings.to_json()
         if settings.judges != before.settings.judges and not settings.active:
             _set_wanted_judges(connection, project, before.settings.judges, settings.judges)
@@ -163,7 +177,7 @@ def get_upload(connection: Connection, project: int, upload_id: int) -> tuple[st
         )
     ).first()
     if row is None:
-        raise NotFoundError(f"there is no file {upload_id} in this project")
+        raise NotFoundError("no-such-upload", f"there is no file {upload_id} in this project")
     return row.kind, row.name, bytes(row.content)
 
 

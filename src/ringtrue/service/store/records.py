@@ -53,15 +53,17 @@ class Scale:
 
     def __post_init__(self) -> None:
         if len(self.labels) < 2:
-            raise UsageError(f"a scale needs at least two answers, found {len(self.labels)}")
+            raise UsageError("short-scale", f"a scale needs at least two answers, found {len(self.labels)}")
         values = [label.value for label in self.labels]
         if len(set(values)) < len(values):
-            raise UsageError(f"each answer of a scale needs a value of its own, found {', '.join(values)}")
+            raise UsageError(
+                "repeated-scale-value", f"each answer of a scale needs a value of its own, found {', '.join(values)}"
+            )
         for label in self.labels:
             if self.kind == "graded" and not label.value.isdigit():
-                raise UsageError(f"a label is a whole number from 0 on, found '{label.value}'")
+                raise UsageError("bad-scale-label", f"a label is a whole number from 0 on, found '{label.value}'")
             if not label.name.strip():
-                raise UsageError(f"the answer '{label.value}' has no name: say what its button shows")
+                raise UsageError("unnamed-answer", f"the answer '{label.value}' has no name: say what its button shows")
 
     @classmethod
     def graded(cls, *names: str) -> Scale:
@@ -75,7 +77,7 @@ class Scale:
         answers = [label.value for label in self.labels]
         if answer not in answers:
             near = did_you_mean(answer, answers) or f"; there is {', '.join(answers)}"
-            raise UsageError(f"no answer '{answer}' on this scale{near}")
+            raise UsageError("unknown-answer", f"no answer '{answer}' on this scale{near}", parameter="answer")
 
     def name_of(self, answer: str) -> str:
         """What the button of an answer says; the answer itself where it came from elsewhere."""
@@ -145,15 +147,23 @@ class Settings:
         for name, (low, high) in limits.items():
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
-                raise UsageError(f"{name} should be a whole number from {low} to {high}, found {value!r}")
+                raise UsageError(
+                    "bad-setting", f"expected a whole number from {low} to {high}, found {value!r}", parameter=name
+                )
         if self.minutes is not None and not shortest <= self.minutes <= longest:
-            raise UsageError(f"minutes should be from {shortest} to {longest}, or none, found {self.minutes!r}")
+            raise UsageError(
+                "bad-setting",
+                f"expected from {shortest} to {longest} minutes, or none, found {self.minutes!r}",
+                parameter="minutes",
+            )
         for name in SHARES:
             share = getattr(self, name)
             if isinstance(share, bool) or not isinstance(share, int | float) or not 0 <= share <= 1:
-                raise UsageError(f"{name} should be a share from 0 to 1, found {share!r}")
+                raise UsageError("bad-setting", f"expected a share from 0 to 1, found {share!r}", parameter=name)
         if self.failed_traps not in get_args(FailedTraps):
-            raise UsageError(f"failed_traps is flag or set_aside, found {self.failed_traps!r}")
+            raise UsageError(
+                "bad-setting", f"expected flag or set_aside, found {self.failed_traps!r}", parameter="failed_traps"
+            )
 
     def to_json(self) -> str:
         """As JSON."""

@@ -111,14 +111,15 @@ def issue_token(
     """
     scope_names = sorted(set(scopes))
     if not scope_names:
-        raise UsageError(f"a token needs at least one scope of {', '.join(SCOPES)}")
+        raise UsageError("no-scope", f"a token needs at least one scope of {', '.join(SCOPES)}", parameter="scopes")
     for scope in scope_names:
         if scope not in SCOPES:
-            raise UsageError(f"no scope '{scope}'{did_you_mean(scope, SCOPES) or '; there is ' + ', '.join(SCOPES)}")
+            near = did_you_mean(scope, SCOPES) or f"; there is {', '.join(SCOPES)}"
+            raise UsageError("unknown-scope", f"no scope '{scope}'{near}", parameter="scopes")
     if not name.strip():
-        raise UsageError("a token needs a name that says what it is for")
+        raise UsageError("unnamed-token", "a token needs a name that says what it is for", parameter="name")
     if days is not None and days <= 0:
-        raise UsageError(f"expected a number of days above 0, found {days:g}")
+        raise UsageError("not-positive", f"expected a number above 0, found {days:g}", parameter="days")
     require_token_account(connection, account)
     secret = secret or secrets.token_urlsafe(32)
     token_id = connection.execute(
@@ -141,7 +142,9 @@ def issue_token(
 def require_token_account(connection: Connection, account: int) -> None:
     """Refuse a crowd account where tokens are asked for."""
     if is_crowd_account(connection, account):
-        raise ForbiddenError("crowd accounts have no tokens; for a program, an owner makes a judge of its own")
+        raise ForbiddenError(
+            "no-crowd-tokens", "crowd accounts have no tokens; for a program, an owner makes a judge of its own"
+        )
 
 
 def authenticate_token(connection: Connection, secret: str, now: float) -> tuple[Person, frozenset[str]] | None:
@@ -157,7 +160,7 @@ def revoke_token(connection: Connection, token: int, *, account: int, now: float
     if not connection.execute(
         update(table).where(*is_own_token).values(revoked=func.coalesce(table.c.revoked, now))
     ).rowcount:
-        raise NotFoundError(f"there is no token {token} of yours")
+        raise NotFoundError("no-such-token", f"there is no token {token} of yours")
     record_action(connection, "revoke token", now=now, account=account, detail={"token": token})
 
 

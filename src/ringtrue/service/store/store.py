@@ -149,7 +149,7 @@ class Store:
     ) -> None:
         with self._queue_lock:
             if self._closed:
-                raise UnavailableError("the server is stopping; try again in a moment")
+                raise UnavailableError("server-stopping", "the server is stopping; try again in a moment")
             self._jobs.put(_Job(work, future, time.monotonic() + (self._patience if patience is None else patience)))
 
     def _dispose_engines(self) -> None:
@@ -185,7 +185,7 @@ class Store:
             finally:
                 self._write_lock.release()
         else:
-            raise UnavailableError("something long is being written; trying again is safe")
+            raise UnavailableError("long-write", "something long is being written; trying again is safe")
 
     def _run_writer(self) -> None:
         is_last = False

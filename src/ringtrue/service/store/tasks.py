@@ -175,7 +175,7 @@ def find_task_of_question(connection: Connection, assignment_id: int, account: i
         select(assignments.c.task).where(assignments.c.id == assignment_id, assignments.c.account == account)
     ).scalar()
     if task_id is None:
-        raise NotFoundError("there is no such question for you")
+        raise NotFoundError("no-such-question", "there is no such question for you")
     return int(task_id)
 
 
@@ -285,7 +285,7 @@ def get_or_create_task(
     if open_task is not None:
         return open_task
     if project.closed is not None:
-        raise LateError(f"'{project.title}' is closed: there is nothing more to judge")
+        raise LateError("project-closed", f"'{project.title}' is closed: there is nothing more to judge")
     plan = plan_task(connection, project, account, queue=queue, rng=rng)
     if not plan.items:
         return None
@@ -308,7 +308,7 @@ def get_task_state(connection: Connection, task: int, account: int) -> TaskState
     """How far a judge is in a task."""
     row = connection.execute(TASK_BY_ID, {"task": task, "account": account}).first()
     if row is None:
-        raise NotFoundError("there is no such task for you")
+        raise NotFoundError("no-such-task", "there is no such task for you")
     return TaskState(**row._mapping)
 
 
@@ -328,7 +328,7 @@ def load_question(connection: Connection, assignment: int, account: int) -> Show
     """One question, with the answer that counts now, where there is one."""
     row = connection.execute(QUESTION_BY_ID, {"assignment": assignment, "account": account}).first()
     if row is None:
-        raise NotFoundError("there is no such question for you")
+        raise NotFoundError("no-such-question", "there is no such question for you")
     return _question_from_row(row)
 
 

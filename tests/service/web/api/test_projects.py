@@ -112,7 +112,7 @@ def test_nothing_is_left_of_a_project_whose_files_cannot_be_used(owner: Program)
         ({"scale": {"kind": "preference", "labels": [{"name": "a"}, {"name": "b"}]}}, "left, right"),
         ({"settings": {"judges": 0}}, "settings.judges"),
         ({"settings": {"judges": True}}, "settings.judges"),
-        ({"settings": {"task_size": 5, "traps": 5}}, "traps should be"),
+        ({"settings": {"task_size": 5, "traps": 5}}, "found 5 (traps)"),
         ({"settings": {"active": True}}, "only pairs"),
         ({"guidelines": "a\u0000b"}, "guidelines"),
         ({"colour": "red"}, "colour"),

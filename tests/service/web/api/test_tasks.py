@@ -251,7 +251,7 @@ def test_an_answer_that_is_not_on_the_scale_is_refused(here: World) -> None:
     step = judge.post("/projects/news/tasks", {})
     refused = judge("POST", f"/tasks/{step['task']['id']}/answers", json=said(step["question"], "7"))
     assert (refused.status_code, refused.json()["error"]["message"]) == (
-        422, "no answer '7' on this scale; there is 0, 1, 2",
+        422, "no answer '7' on this scale; there is 0, 1, 2 (answer)",
     )  # fmt: skip
 
 

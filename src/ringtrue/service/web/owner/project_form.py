@@ -114,8 +114,8 @@ def parse_settings(form: FormState) -> Settings | None:
         flags = {name: form.is_on(name) for name in FLAG_FIELDS}
         return Settings(**numbers, **shares, failed_traps=failed_traps, **flags)  # type: ignore[arg-type]
     except UsageError as error:
-        name, _, message = str(error).partition(" ")
-        form.problems[name] = as_sentence(f"{NUMBER_FIELDS.get(name, name)} {message}")
+        name = error.parameter or ""
+        form.problems[name] = as_sentence(f"{NUMBER_FIELDS.get(name, name)}: {error.text}")
         return None
 
 
