@@ -207,7 +207,7 @@ def test_tasks_that_somebody_has_answered_are_not_written_over(shelf: Path, ring
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("a.run", "--design", "swis"), "no design 'swis'; did you mean 'swiss'?"),
+        (("a.run", "--design", "swis"), "'swis' is not one of 'active'"),
         (("a.run", "--budget", "0"), "0 is not in the range x>=1"),
         (("a.run", "--depth", "1"), "1 is not in the range x>=2"),
         (("a.run", "--documents", "d.csv"), "BM25 needs the texts of both: --documents FILE and --topics FILE"),

@@ -247,7 +247,7 @@ def test_a_second_file_that_is_not_there_is_named(judges: Path, ringtrue) -> Non
         ((*WORDS, "-m", "nDGC@10"), "did you mean 'nDCG@10'"),
         ((*WORDS, "-m", ""), "-m names no measure"),
         ((*WORDS, "--seed", "-1"), "--seed"),
-        ((*WORDS, "--level", "95"), "--level"),
+        ((*WORDS, "--level", "95"), "level"),
         ((*WORDS, "-p", "1"), "--persistence"),
         ((*WORDS, "--versus", "j.qrels"), "--versus is given 2 times"),
         ((*WORDS, "--versus-judge", "zoe"), "zoe"),

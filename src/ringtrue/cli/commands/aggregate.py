@@ -7,15 +7,16 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ringtrue.cli.options.common import Command, option, output_options, seed_option
-from ringtrue.cli.options.files import QRELS_SUFFIXES, TABLE_SUFFIXES, format_suffix, refuse_to_overwrite_source
-from ringtrue.cli.options.labels import (
-    LabelInputs,
+from ringtrue.cli.options.common import (
+    Command,
     confusion_out_option,
-    label_options,
-    require_documents,
-    write_pooled_confusion,
+    option,
+    output_option,
+    output_options,
+    seed_option,
 )
+from ringtrue.cli.options.files import QRELS_SUFFIXES, TABLE_SUFFIXES, format_suffix, refuse_to_overwrite_source
+from ringtrue.cli.options.labels import LabelInputs, label_options, require_documents, write_pooled_confusion
 from ringtrue.cli.output import OutputFormat, emit, print_notes, progress_bar
 from ringtrue.errors import UsageError
 from ringtrue.formatting.grid import Grid, format_interval, format_number
@@ -47,7 +48,7 @@ MAX_JUDGES_SHOWN = 10  # judges in the table
 )
 @seed_option
 @option("--max-iterations", "When a model gives up.", type=click.IntRange(min=1), default=500)
-@option("-o, --output FILE", "Where to write it: .qrels, or with probabilities .csv, .tsv, .jsonl, .parquet.")
+@output_option(".qrels, or with probabilities .csv, .tsv, .jsonl or .parquet")
 @confusion_out_option
 @output_options
 def command(

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ringtrue.cli.options.common import Command, option, output_options, seed_option
-from ringtrue.cli.options.labels import LabelInputs, label_options, resamples_option
+from ringtrue.cli.options.common import REL_HELP, Command, option, output_options, resamples_option, seed_option
+from ringtrue.cli.options.labels import LabelInputs, label_options
 from ringtrue.cli.output import OutputFormat, emit, progress_bar
 from ringtrue.formatting.grid import Grid, format_interval, format_number
 from ringtrue.formatting.phrases import format_count
@@ -42,15 +42,15 @@ LABEL_STATISTICS = ("overlap", "alpha_interval", "alpha_ratio")
 
 @click.command("agree", cls=Command)
 @label_options
-@option("--rel", "The lowest label that is relevant, for overlap.", type=int, default=1)
+@option("--rel LABEL", REL_HELP, type=int, default=1)
 @option("--panels COLUMN", "Judges come in panels, told apart by this column: compare the panels' majorities.")
 @option(
     "--pairs",
-    "At most so many pairs of judges, those with the most items in common.",
+    "At most so many pairs of judges, those with the most documents in common.",
     type=click.IntRange(min=0),
     default=1_000,
 )
-@resamples_option
+@resamples_option(1_000, lowest=0, highest=1_000_000)
 @seed_option
 @output_options
 def command(

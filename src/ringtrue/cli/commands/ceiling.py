@@ -37,9 +37,9 @@ TESTING_JUDGE_NAMES = ("gold", "testing judge")  # names of rows that say enough
 
 @click.command("ceiling", cls=common.Command)
 @click.argument("more", nargs=-1, metavar="[RUN…]")
-@option("--judgments, --qrels FILE", "The testing judge's labels.", required=True)
-@option("--confusion FILE", "What the training judge says given the testing judge's label: a matrix in JSON.")
-@option("--labels FILE", "Or labels of several judges, to estimate that matrix from.")
+@option("--judgments, --qrels FILE", common.JUDGMENTS_HELP, required=True)
+@option("--confusion FILE", "How judges disagree: a confusion matrix in JSON.")
+@option("--labels FILE", "Labels of several judges.")
 @option("--gold FILE", "With --labels: gold labels, which then are the testing judge's.")
 @option("--testing NAME", "With --labels: the testing judge; usually every pair counts both ways.")
 @option("--training NAME", "With --labels: the training judge.")
@@ -53,13 +53,13 @@ TESTING_JUDGE_NAMES = ("gold", "testing judge")  # names of rows that say enough
 @common.gains_option
 @option("-k", "Of nDCG@k; usually of the whole list.", type=common.POSITIVE)
 @option("--run RUN", "Where does this run stand? May be repeated.", to="runs", multiple=True)
-@option("--per-query", "Every query as well.", is_flag=True)
+@common.per_query_option
 @option(
     "--scatter", "With --labels: what each judge's ranking reaches by another, beside the prediction.", is_flag=True
 )
 @option(
     "--pairs",
-    "For --scatter: so many pairs of judges, those with the most documents in common.",
+    "At most so many pairs of judges, those with the most documents in common.",
     type=click.IntRange(min=1),
     default=100,
 )
@@ -67,16 +67,16 @@ TESTING_JUDGE_NAMES = ("gold", "testing judge")  # names of rows that say enough
     "--only-labelled", "With --labels: of the judged documents, only those that the matrix comes from.", is_flag=True
 )
 @option("--pooled", "With --labels: one matrix for all queries, not one for each; runs can exceed this.", is_flag=True)
-@option("--confusion-out FILE", "With --labels: write the estimated matrix here, pooled over the queries.")
+@common.confusion_out_option
 @option("--renormalise", "Make rows of --confusion that do not add up to 1 do so.", is_flag=True)
 @option("--draws", "For --method simulation: draws for each query.", type=click.IntRange(2, 10_000_000), default=1_000)
 @common.seed_option
 @common.level_option
 @common.missing_option
 @common.judge_option
-@common.repeats_option("; all only for --labels")
-@common.selection_options("label", "the file of --labels")
-@common.selection_options("gold", "the gold file")
+@common.repeats_option()
+@common.label_selection_options
+@common.gold_selection_options
 @common.run_columns_option
 @common.input_options
 @common.output_options
@@ -100,7 +100,7 @@ def command(
     high its nDCG can be expected to go, and where given runs stand below that. With --labels, each query has a
     confusion matrix of its own, shrunk towards that of all. With one matrix for all queries (--confusion, --pooled) the
     ceiling is usually too low, and runs can exceed it: it is an expectation, no upper bound. --columns and --where are
-    about --judgments.
+    about --judgments; --repeats all is about --labels.
     """
     import numpy as np
 

@@ -32,13 +32,13 @@ TESTS = ("t", "permutation", "bootstrap", "sign", "wilcoxon", "welch", "independ
 
 @click.command("compare", cls=common.Command)
 @runs_and_judgments
-@common.measure_option("What to compare by", f"Usually {DEFAULT_MEASURE}.")
+@common.measure_option([DEFAULT_MEASURE])
 @option(
     "--baseline RUN", "Compare with this run only, by name or by file; may be repeated.", to="baselines", multiple=True
 )
 @option(
     "--test",
-    "How p is found; welch is for runs over different queries, independent the published test for gold "
+    "Significance test; welch is for runs over different queries, independent the published test for gold "
     "labels from elsewhere.",
     choices=TESTS,
     default="t",
@@ -46,7 +46,7 @@ TESTS = ("t", "permutation", "bootstrap", "sign", "wilcoxon", "welch", "independ
 @option("--mid-p", "A less cautious sign test.", is_flag=True)
 @option(
     "--adjust",
-    "What to do about many comparisons: bh guards the share of false findings, the others against any.",
+    "Multiple-testing correction: bh controls the false discovery rate, holm and tukey the family-wise error rate.",
     choices=["holm", "bh", "tukey", "none"],
     default="holm",
 )
@@ -56,11 +56,11 @@ TESTS = ("t", "permutation", "bootstrap", "sign", "wilcoxon", "welch", "independ
     choices=["measure", "all"],
     default="measure",
 )
-@option("--resamples", "How often to draw in permutation, bootstrap and tukey.", type=int, default=10_000)
+@common.resamples_option(10_000, lowest=1)
 @common.seed_option
-@option("--per-query", "Show the difference for every query, the largest first.", is_flag=True)
-@option("--by COLUMN", "Compare apart for each value of a column of the topics or judgments.")
-@option("--topics FILE", "A table with a row for each query: for --by, and to show what was asked.")
+@common.per_query_option
+@common.by_option
+@common.topics_option
 @option(
     "--layout", "A row for each pair (usual up to 10), or for each run, with those it beats.", choices=["pairs", "runs"]
 )

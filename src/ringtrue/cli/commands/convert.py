@@ -30,7 +30,7 @@ Keep = Literal["first", "last"]
 @click.argument("source", metavar="IN")
 @click.argument("target", metavar="OUT")
 @option("--kind", "What IN holds, where that cannot be told.", choices=KINDS)
-@option("--as FORMAT", "The format of IN; see docs/reference/formats.md.", to="source_format")
+@option("--as FORMAT", common.AS_HELP, to="source_format")
 @option("--to FORMAT", "The format of OUT.", to="target_format")
 @option(
     "--to-kind",
@@ -38,7 +38,7 @@ Keep = Literal["first", "last"]
     choices=["preferences"],
 )
 @option("--ties", "Documents with equal labels are ties; otherwise they are left out.", is_flag=True)
-@common.first_or_last_option
+@common.repeats_option(["first", "last"])
 @common.table_options
 @common.output_options
 def command(

@@ -11,7 +11,15 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ringtrue.cli.options.common import SHARE, Command, option, option_name, output_options, seed_option
+from ringtrue.cli.options.common import (
+    Command,
+    level_option,
+    option,
+    option_name,
+    output_options,
+    resamples_option,
+    seed_option,
+)
 from ringtrue.cli.output import OutputFormat, emit
 from ringtrue.errors import UsageError
 from ringtrue.formatting.grid import Grid, exact_cells, format_interval, format_number, format_signed
@@ -38,8 +46,8 @@ RATE_TITLES = {
 
 
 @click.command("correct", cls=Command)
-@option("--score", "The mean over queries by the bronze judge, from 0 to 1.", required=True, type=float)
-@option("--sd", "The standard deviation of the values of single queries; not needed with --k 1.", type=float)
+@option("--score", "Mean score over queries by the bronze labels, from 0 to 1.", required=True, type=float)
+@option("--sd", "Standard deviation of the score over queries.", type=float)
 @option("--queries", "How many queries.", required=True, type=click.IntRange(min=1))
 @option("--k", "How many documents of each query: 3 for P@3.", type=click.IntRange(min=1))
 @option(
@@ -53,15 +61,13 @@ RATE_TITLES = {
 @option("--versus-queries", "Its number of queries.", type=click.IntRange(min=1))
 @option("--versus-relevant X/N", "The rate of its judges, where they are others.")
 @option("--versus-nonrelevant X/N", "The same for documents that gold does not call relevant.")
-@option("--difference-sd", "The standard deviation of the differences, where the queries are the same.", type=float)
+@option("--difference-sd", "Standard deviation of the difference over queries.", type=float)
 @option(
     "--design", "The rates come from a random draw from these documents, from others, or are known.", choices=DESIGNS
 )
 @option("--interval", "How to make the interval.", choices=INTERVALS, default="fieller")
-@option("--level", "How often intervals hold the truth.", type=SHARE, default=0.95)
-@option(
-    "--resamples", "How often to draw, for bootstrap and bayes.", type=click.IntRange(1, 10_000_000), default=10_000
-)
+@level_option
+@resamples_option(10_000, lowest=1)
 @seed_option
 @output_options
 def command(k: int | None, seed: int, form: OutputFormat, **options: Any) -> None:

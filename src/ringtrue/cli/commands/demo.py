@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ringtrue.cli.options.common import Command, option, output_options
+from ringtrue.cli.options.common import Command, option, output_options, seed_option_with
 from ringtrue.cli.output import OutputFormat, emit, means_as_dict, print_notes
 from ringtrue.errors import FileError, UsageError
 from ringtrue.formatting.grid import Grid
@@ -53,7 +53,7 @@ report.html                           all of it on one page (`ringtrue report`)
 @click.command("demo", cls=Command)
 @option("--folder", "Where to write the files.", default="ringtrue-demo")
 @option("--queries", "How many queries.", type=click.IntRange(2, 10_000), default=100)
-@option("--seed", "Another seed, another world.", type=click.IntRange(min=0), default=1)
+@seed_option_with(1)
 @option(
     "--report/--no-report", "Write the page too; it takes some seconds.", to="reports", default=True, show_default=False
 )

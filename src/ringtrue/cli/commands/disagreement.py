@@ -8,9 +8,19 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
-from ringtrue.cli.options.common import Command, option, output_options, parse_columns, parse_conditions, seed_option
+from ringtrue.cli.options.common import (
+    Command,
+    by_option,
+    option,
+    output_option,
+    output_options,
+    parse_columns,
+    parse_conditions,
+    resamples_option,
+    seed_option,
+)
 from ringtrue.cli.options.files import columns_per_file, refuse_to_overwrite_source
-from ringtrue.cli.options.labels import LabelInputs, label_options, resamples_option
+from ringtrue.cli.options.labels import LabelInputs, label_options
 from ringtrue.cli.output import OutputFormat, emit, progress_bar
 from ringtrue.errors import UsageError
 
@@ -36,7 +46,7 @@ GOLD_COLUMN = "gold"  # the column that has it, where no file does
 @option("--top COLUMN", "Of combined levels: the column whose top counts. Usually all of them.")
 @option("--keep-lowest", "Weigh the lowest level as well; it is usually worth 0.", is_flag=True)
 @option("--gold-as-judge", "Count gold as one more label: --gold FILE, or the column 'gold'.", is_flag=True)
-@option("--by COLUMN", "The same for each value of a column, such as the kind of query.")
+@by_option
 @option("--verify", "Hold the model's predictions for several M/N against what happened.", is_flag=True)
 @option(
     "--mutual",
@@ -44,9 +54,9 @@ GOLD_COLUMN = "gold"  # the column that has it, where no file does
     is_flag=True,
 )
 @option("--between JUDGE,JUDGE", "With --mutual: these two judges, in every query.")
-@resamples_option
+@resamples_option(1_000, lowest=0, highest=1_000_000)
 @seed_option
-@option("-o, --output FILE", "Where to write the weights as gains, such as gains.json.")
+@output_option("the weights as gains, such as gains.json")
 @output_options
 def command(
     label_inputs: LabelInputs,

@@ -7,7 +7,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from ringtrue.cli.options.common import Command, gains_option, level_option, measure_option, option, output_options
+from ringtrue.cli.options.common import (
+    Command,
+    by_option,
+    gains_option,
+    level_option,
+    measure_option,
+    output_options,
+    per_query_option,
+    topics_option,
+)
 from ringtrue.cli.options.gold import GoldOptions, gold_options
 from ringtrue.cli.options.runs import RunInputs, evaluation_options, runs_and_judgments
 from ringtrue.cli.output import OutputFormat, emit, means_as_dict
@@ -26,10 +35,10 @@ DEFAULT_MEASURES = ("nDCG@10", "AP", "P@10", "RR")
 
 @click.command("evaluate", cls=Command)
 @runs_and_judgments
-@measure_option("What to measure", f"Usually {', '.join(DEFAULT_MEASURES)}.")
-@option("--per-query", "Show every query.", is_flag=True)
-@option("--by COLUMN", "Means for each value of a column of the topics or judgments.")
-@option("--topics FILE", "A table with a row for each query, for --by.")
+@measure_option(DEFAULT_MEASURES)
+@per_query_option
+@by_option
+@topics_option
 @gains_option
 @level_option
 @gold_options

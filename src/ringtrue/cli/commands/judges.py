@@ -11,14 +11,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from ringtrue.cli.options.common import Command, option, output_options, require_one_stdin
-from ringtrue.cli.options.labels import (
-    LabelInputs,
-    confusion_out_option,
-    label_options,
-    require_documents,
-    write_pooled_confusion,
-)
+from ringtrue.cli.options.common import Command, confusion_out_option, option, output_options, require_one_stdin
+from ringtrue.cli.options.labels import LabelInputs, label_options, require_documents, write_pooled_confusion
 from ringtrue.cli.output import OutputFormat, emit, progress_bar
 from ringtrue.errors import UsageError
 from ringtrue.formatting.grid import Grid, exact_grid, format_interval, format_number, format_signed
@@ -46,7 +40,7 @@ COLUMN_MEANINGS = {
 
 @click.command("judges", cls=Command)
 @label_options
-@option("--traps FILE", "Items with a known label that were mixed in, to see who pays attention.")
+@option("--traps FILE", "Items with a known answer, to see who pays attention.")
 @option("--accept M/N", "A batch of work is accepted when this share of its traps was passed.", default="2/5")
 @confusion_out_option
 @output_options

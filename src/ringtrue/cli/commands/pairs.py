@@ -20,7 +20,7 @@ from ringtrue.cli.options.files import (
     require_table,
 )
 from ringtrue.cli.output import OutputFormat, emit
-from ringtrue.errors import FormatError, InputError, TableError, UsageError, did_you_mean
+from ringtrue.errors import FormatError, InputError, TableError, UsageError
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
 
@@ -38,22 +38,15 @@ GUESS_CHANCE = 0.5  # the chance to pass a trap by luck
 OTHER_KINDS: dict[TableKind, str] = {"judgments": "judgments", "preferences": "preferences", "documents": "documents"}
 
 
-def _check_design(ctx: click.Context, param: click.Parameter, design: str) -> str:  # noqa: ARG001 - click's signature
-    if design not in DESIGNS:
-        suggestion = did_you_mean(design, DESIGNS) or "; there is " + ", ".join(DESIGNS)
-        raise UsageError(f"no design '{design}'{suggestion}")
-    return design
-
-
 @click.command("pairs", cls=common.Command)
 @click.argument("candidates", nargs=-1, metavar="[RUN…|POOL]")
 @option(
-    f"--design {'|'.join(DESIGNS)}",
+    "--design",
     "Which pairs: those that teach most about the top; the published design; neighbours in the order so far; any.",
+    choices=DESIGNS,
     default=DESIGNS[0],
-    callback=_check_design,
 )
-@option("--preferences FILE", "What people preferred so far, to be continued; may be repeated.", multiple=True)
+@option("--preferences FILE", "Preferences between two documents.", multiple=True)
 @option(
     "--budget N",
     "How many pairs, over all queries; with active, which may choose a pair again, how many votes "
@@ -67,27 +60,21 @@ def _check_design(ctx: click.Context, param: click.Parameter, design: str) -> st
     "pair, up to 4 times.",
     type=click.IntRange(1),
 )
-@option("--traps FILE", "Pairs with a known winner to mix in, to see who pays attention.")
+@option("--traps FILE", "Items with a known answer, to see who pays attention.")
 @option("--per-task", "How many pairs in a task.", type=click.IntRange(1), default=20)
 @option("--traps-per-task N", "How many of them are traps, with --traps. Usually 5.", type=click.IntRange(0))
 @option(
-    "--depth",
-    "How many documents of each query, from the top; of several runs, of each run.",
+    "--depth K",
+    "Cut every list at this rank.",
     type=click.IntRange(2),
     default=100,
 )
 @option("--documents FILE", "Texts of documents, to be ranked by BM25 first; with --topics.")
-@option("--topics FILE", "Texts of queries, for BM25.")
+@common.topics_option
 @common.seed_option
 @common.table_output_option
 @common.as_option
-@option("--columns NAME=COLUMN", "What the preferences, or another table, call a column: left=url_a.", multiple=True)
-@option(
-    "--where COLUMN=VALUE",
-    "Keep only the preferences, and rows of other tables with this column, that have this value; "
-    "COLUMN!=VALUE, those without; COLUMN!= , those not empty.",
-    multiple=True,
-)
+@common.table_options
 @common.output_options
 def command(seed: int, output: str, form: OutputFormat, **options: Any) -> None:
     """Which pairs should be compared next?
@@ -95,7 +82,7 @@ def command(seed: int, output: str, form: OutputFormat, **options: Any) -> None:
     From the documents of a run, best first, of several runs, which are pooled, or of a pool; with --documents and
     --topics BM25 ranks the pool, or all documents. Writes tasks of one query each, with sides and order drawn by lot.
     Fill in the columns judge and winner, and give the file to rate, or again to pairs as --preferences. Do not show
-    people the column trap.
+    people the column trap. --columns and --where are about the preferences, and about other tables with such columns.
     """
     import numpy as np
 

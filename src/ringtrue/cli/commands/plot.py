@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ringtrue.cli.commands.report import ReportOptions, report_options
-from ringtrue.cli.options.common import Command, option, output_options
+from ringtrue.cli.options.common import Command, option, output_option, output_options
 from ringtrue.cli.options.files import refuse_to_overwrite
 from ringtrue.cli.output import OutputFormat, emit
 from ringtrue.errors import UsageError, did_you_mean
@@ -29,7 +29,7 @@ class _Plot(Command):
 @click.command("plot", cls=_Plot)
 @click.argument("figure")
 @report_options
-@option("-o, --output FILE", "Where to write it: .svg, .png or .pdf. FIGURE.svg if not said.")
+@output_option(".svg, .png or .pdf", show_default="FIGURE.svg")
 @option("--width", "In inches.", type=click.FloatRange(2, 40), default=6.5)
 @option("--dark", "Light on dark.", is_flag=True)
 @output_options

@@ -12,10 +12,10 @@ from ringtrue.formatting.grid import Grid
 
 @click.command("pool", cls=common.Command)
 @click.argument("runs", nargs=-1, required=True, metavar="RUN…")
-@option("--depth", "How many documents of each run.", type=common.POSITIVE, required=True)
+@option("--depth K", "Cut every list at this rank.", type=common.POSITIVE, required=True)
 @common.table_output_option
 @common.as_option
-@option("--columns NAME=COLUMN", "What the runs call a column: doc=url.", multiple=True)
+@common.columns_option
 @common.output_options
 def command(
     runs: tuple[str, ...],

@@ -77,17 +77,17 @@ MAX_VOTES = 100_000  # beyond which agreement would take longer than the ratings
     choices=["laplace", "bootstrap", "none"],
     default="laplace",
 )
-@option("--resamples", "For --interval bootstrap: how often.", type=click.IntRange(100, 1_000_000), default=1000)
+@common.resamples_option(1_000, lowest=100, highest=1_000_000)
 @common.repeats_option()
-@option("--gold QRELS", "Judgments to be trusted: how well do ratings tell them apart (AUC)?")
-@option("--rel", "The lowest gold label that is relevant.", type=int, default=1)
+@option("--gold FILE", "Judgments to be trusted: how well do ratings tell them apart (AUC)?")
+@option("--rel LABEL", common.REL_HELP, type=int, default=1)
 @option(
     "--folds",
     "With --method all: foretell each of so many parts of the votes by the others.",
     type=click.IntRange(min=2),
 )
-@option("--per-query", "The AUC of every query as well, however many there are.", is_flag=True)
-@option("-o, --output FILE", "Where to write all ratings: .csv, .tsv, .jsonl, .parquet, or as a .run.")
+@common.per_query_option
+@common.output_option("all ratings as .csv, .tsv, .jsonl, .parquet, or as a .run")
 @option("--chances FILE", "Where to write how likely each document is preferred to each other.")
 @option("--qrels FILE", "Where to write the ratings as labels, cut by one of the next three.")
 @option("--threshold X[,Y…]", "Label 1 from the rating X on, 2 from Y on, and so on.")
@@ -95,7 +95,7 @@ MAX_VOTES = 100_000  # beyond which agreement would take longer than the ratings
 @option("--gaps N", "N labels, cut at the widest gaps of a query.", type=click.IntRange(min=2))
 @common.level_option
 @common.seed_option
-@common.selection_options("gold", "the gold file")
+@common.gold_selection_options
 @common.input_options
 @common.output_options
 def command(method: str, per_query: bool, form: OutputFormat, **options: Any) -> None:

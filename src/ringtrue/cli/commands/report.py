@@ -192,25 +192,25 @@ def _use_label_option_names(text: str) -> str:
 # Runs, judgments and everything that can go with them; all of it reaches the command as `report_opts`.
 report_options = common.compose(
     click.argument("runs", nargs=-1, metavar="RUN…"),
-    option("--judgments, --qrels FILE", "Relevance labels: qrels, or a table.", default="", show_default=False),
-    common.measure_option("What to measure by", "The page is about the first."),
+    option("--judgments, --qrels FILE", common.JUDGMENTS_HELP, default="", show_default=False),
+    common.measure_option(["nDCG@10"]),
     option("--truth FILE", "True labels of everything, where they are known, to be held against."),
-    option("--labels FILE", "Labels of several judges: how good they are, how far they agree."),
-    option("--preferences FILE", "Votes between two documents."),
-    option("--traps FILE", "Items among these with a known answer."),
-    common.selection_options("label", "the file of labels, votes or traps"),
-    option("--confusion FILE", "How judges disagree, for the ceiling: a confusion matrix."),
+    option("--labels FILE", "Labels of several judges."),
+    option("--preferences FILE", "Preferences between two documents."),
+    option("--traps FILE", "Items with a known answer, to see who pays attention."),
+    common.label_selection_options,
+    option("--confusion FILE", "How judges disagree: a confusion matrix in JSON."),
     gold_options,
     common.level_option,
     common.seed_option,
-    evaluation_options_with(common.repeats_option("; all of them only for --labels and --preferences")),
+    evaluation_options_with(common.repeats_option()),
     common.collect_as("report_opts", ReportOptions),
 )
 
 
 @click.command("report", cls=Command)
 @report_options
-@option("-o, --output FILE", "Where to write it.", default="report.html")
+@common.output_option(".html", default="report.html")
 @option("--open", "Open it in a browser.", to="opens", is_flag=True)
 @output_options
 def command(report_opts: ReportOptions, output: str, opens: bool, form: OutputFormat) -> None:

@@ -40,7 +40,7 @@ MAX_RUNS_SHOWN = 12
     "new in those.",
     type=click.IntRange(0),
 )
-@common.measure_option("What will be corrected", f"Usually {DEFAULT_MEASURE}.", "--for, -m, --measure MEASURE")
+@common.measure_option([DEFAULT_MEASURE], "--for, -m, --measure MEASURE")
 @option(
     "--compare",
     "Only to compare the runs: what they share at the same rank is not drawn.",
@@ -48,13 +48,13 @@ MAX_RUNS_SHOWN = 12
     is_flag=True,
 )
 @option("--already FILE", "Gold labels of an earlier sample: continued, or extended to new runs.")
-@option("--frame FILE", "Its sampling frame, if that is not beside it.", to="earlier_frame")
+@option("--frame FILE", "The sampling frame of the gold labels, if it is not beside them.", to="earlier_frame")
 @option(
     "--gold-top LABEL",
     "The highest label that gold can give, for the forecast of measures that count grades.",
     type=click.IntRange(1),
 )
-@common.population_option(default="like-these")
+@common.population_option
 @common.seed_option
 @common.table_output_option
 @common.level_option

@@ -7,7 +7,7 @@ from textwrap import fill
 
 import click
 
-from ringtrue.cli.options.common import SHARE, Command, option, output_options, seed_option
+from ringtrue.cli.options.common import Command, is_given, level_option, option, output_options, seed_option
 from ringtrue.cli.output import OutputFormat, emit
 from ringtrue.cli.studies import Number, Study, StudyParameters, correction, preferences, real_judges
 from ringtrue.errors import UsageError, did_you_mean
@@ -63,7 +63,7 @@ STUDIES: dict[str, Study] = {
 @click.command("simulate", cls=Command)
 @click.argument("name", required=False)
 @option("--replications", "How many experiments of each kind.", type=click.IntRange(1, 100_000_000))
-@option("--level", "What the intervals promise; 0.95 if not said.", type=SHARE)
+@level_option
 @option("--data DIR", "A folder with real data; may be repeated.", multiple=True)
 @option(
     "--set NAME=NUMBER",
@@ -76,7 +76,7 @@ STUDIES: dict[str, Study] = {
 def command(
     name: str | None,
     replications: int | None,
-    level: float | None,
+    level: float,
     data: tuple[str, ...],
     settings: tuple[str, ...],
     seed: int,
@@ -86,7 +86,8 @@ def command(
 
     Runs a study in worlds where the truth is known. Without NAME, lists the studies.
     """
-    study_options = {"replications": replications, "level": level, "data": data, "set": settings}
+    given_level = level if is_given("level") else None
+    study_options = {"replications": replications, "level": given_level, "data": data, "set": settings}
     if name is None:
         _print_studies(form, [option for option, setting in study_options.items() if setting])
         return
@@ -100,7 +101,7 @@ def command(
     parameters = StudyParameters(
         seed=seed,
         replications=replications or study.replications,
-        level=level or 0.95,
+        level=level,
         folders=data,
         settings={**study.settings, **_parse_settings(name, study.settings, settings)},
     )

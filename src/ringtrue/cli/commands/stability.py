@@ -31,14 +31,15 @@ MAX_PAIRS_SHOWN = 10  # pairs in the table
 @option("--versus FILE", "The other judge's labels.", required=True)
 @option("--versus-judge NAME", "The judge to use in the other file; that of --judge if not said.")
 @option(
-    "--versus-rel",
-    "The lowest label that is relevant in the other file; that of --rel if not said.",
+    "--versus-rel LABEL",
+    "Minimum label that counts as relevant in the other file.",
     type=common.POSITIVE,
+    show_default="that of --rel",
 )
-@common.measure_option("What to order the runs by", f"Usually {DEFAULT_MEASURES[0]}.")
-@option("--resamples", "How often to draw the queries anew.", type=click.IntRange(1, 10_000_000), default=10_000)
+@common.measure_option(DEFAULT_MEASURES)
+@common.resamples_option(10_000, lowest=1)
 @common.seed_option
-@option("--level", "How much of the resamples the range of tau holds.", type=common.SHARE, default=0.95)
+@common.level_option
 @option("-p, --persistence", "The reader's patience in RBO.", type=common.SHARE, default=0.9)
 @common.gains_option
 @evaluation_options

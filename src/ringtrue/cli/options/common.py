@@ -25,6 +25,9 @@ Value = TypeVar("Value")
 POSITIVE = click.IntRange(1, 2**31 - 1)
 ALL_OTHERS = "put the others into files"
 SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
+REL_HELP = "Minimum label that counts as relevant."
+JUDGMENTS_HELP = "Relevance labels: qrels, or a table."
+AS_HELP = "Read a file in this format; see docs/reference/formats.md."
 
 
 def option(
@@ -38,53 +41,39 @@ def option(
     return click.option(*short_names, name, *([to] if to else []), metavar=metavar or None, help=help_text, **settings)
 
 
-seed_option = option("--seed", "Another seed, other draws.", type=click.IntRange(0), default=0)
-level_option = option("--level", "How often such intervals hold.", type=float, default=0.95)
-gains_option = option("--gains FILE", "What each label is worth, as `ringtrue disagreement` writes it.")
-rel_option = option("--rel", "The lowest label that counts as relevant; 1 if not said.", type=POSITIVE)
-bronze_rel_option = option(
-    "--bronze-rel", "The lowest bronze label that counts as relevant; that of gold if not said.", type=POSITIVE
-)
-first_or_last_option = option(
-    "--repeats", "Where a judge labelled a document again, keep the first or the last label.", choices=["first", "last"]
-)
-judge_option = option("--judge NAME", "Use this judge's labels of --judgments only.")
-missing_option = option(
-    "--missing",
-    "A judged query that a run does not have counts as 0, or is left out.",
-    choices=["zero", "skip"],
-    default="zero",
-)
-name_option = option("--name", "Call a run by its file, or by the tag inside.", choices=["file", "tag"], default="file")
-run_columns_option = option(
-    "--run-columns NAME=COLUMN", "The same as --columns, for runs that are tables.", multiple=True
-)
-table_output_option = option("-o, --output FILE", "Where to write it: .csv, .tsv, .jsonl, .parquet.", required=True)
-as_option = option("--as FORMAT", "Force a format; see docs/reference/formats.md.", to="forced", multiple=True)
+def seed_option_with(default: int) -> Decorator:
+    """What makes the same random numbers again."""
+    return option("--seed N", "Random seed.", type=click.IntRange(0), default=default)
 
 
-def measure_option(purpose: str, remark: str, spelling: str = "-m, --measure MEASURE") -> Decorator:
-    """What to measure: what for, and what else is to be known."""
-    return option(spelling, f"{purpose}; may be repeated, or a list. {remark}", to="measures", multiple=True)
+def resamples_option(default: int, lowest: int, highest: int = 10_000_000) -> Decorator:
+    """How much is drawn, where intervals or tests come from draws."""
+    help_text = "Number of resamples" + (", or 0 for no intervals." if lowest == 0 else ".")
+    return option("--resamples N", help_text, type=click.IntRange(lowest, highest), default=default)
 
 
-def population_option(default: str | None = None) -> Decorator:
-    """What an interval is about."""
-    help_text = "What the interval is about: these queries, or queries like these (usual)."
-    return option("--population", help_text, choices=["these", "like-these"], default=default)
+def measure_option(usual: Sequence[str], spelling: str = "-m, --measure MEASURE") -> Decorator:
+    """What to measure, and by what where nothing is named."""
+    help_text = "Measure, such as 'P(rel=2)@10'; may be repeated, or a list."
+    return option(spelling, help_text, to="measures", multiple=True, show_default=", ".join(usual))
 
 
-def repeats_option(remark: str = ", or each as its own") -> Decorator:
-    """Which of several labels of a judge for one document counts, where all of them may."""
-    help_text = f"Where a judge labelled or voted again: which one counts{remark}."
-    return option("--repeats", help_text, choices=["first", "last", "all"])
+def repeats_option(choices: Sequence[str] = ("first", "last", "all")) -> Decorator:
+    """Which of several labels of a judge for one document counts; where a measure needs one, it cannot be all."""
+    help_text = "Which one counts where a judge labelled or voted again."
+    return option("--repeats", help_text, choices=choices)
+
+
+def output_option(formats: str, **settings: Any) -> Decorator:
+    """Where to write the answer, and as what."""
+    return option("-o, --output FILE", f"Output file: {formats}.", **settings)
 
 
 def selection_options(prefix: str, file: str) -> Decorator:
     """`--PREFIX-columns` and `--PREFIX-where`, for a file beside that of `--columns` and `--where`."""
     return compose(
-        option(f"--{prefix}-columns NAME=COLUMN", f"What {file} calls a column: label=human.", multiple=True),
-        option(f"--{prefix}-where COLUMN=VALUE", f"Keep only these rows of {file}.", multiple=True),
+        option(f"--{prefix}-columns NAME=COLUMN", f"The same as --columns, for {file}.", multiple=True),
+        option(f"--{prefix}-where COLUMN=VALUE", f"The same as --where, for {file}.", multiple=True),
     )
 
 
@@ -93,14 +82,49 @@ def compose(*decorators: Decorator) -> Decorator:
     return lambda command: reduce(lambda decorated, decorate: decorate(decorated), reversed(decorators), command)
 
 
-table_options = compose(
-    option("--columns NAME=COLUMN", "What the file calls a column: label=nist_rel.", multiple=True),
-    option(
-        "--where COLUMN=VALUE",
-        "Keep only the rows of a table with this value; COLUMN!=VALUE, those without; COLUMN!= , those not empty.",
-        multiple=True,
-    ),
+seed_option = seed_option_with(0)
+level_option = option("--level LEVEL", "Confidence level.", type=float, default=0.95)
+rel_option = option("--rel LABEL", REL_HELP, type=POSITIVE, show_default="1")
+bronze_rel_option = option(
+    "--bronze-rel LABEL",
+    "Minimum bronze label that counts as relevant.",
+    type=POSITIVE,
+    show_default="that of gold",
 )
+population_option = option(
+    "--population",
+    "Inference target: these queries only, or the population they were drawn from.",
+    choices=["these", "like-these"],
+    default="like-these",
+)
+gains_option = option("--gains FILE", "What each label is worth, as `ringtrue disagreement` writes it.")
+judge_option = option("--judge NAME", "Use this judge's labels of --judgments only.")
+missing_option = option(
+    "--missing",
+    "A judged query that a run does not have counts as 0, or is left out.",
+    choices=["zero", "skip"],
+    default="zero",
+)
+by_option = option("--by COLUMN", "Results for each value of a column, such as the kind of query.")
+topics_option = option("--topics FILE", "Topics: a table with a row for each query.")
+per_query_option = option("--per-query", "Show every query.", is_flag=True)
+confusion_out_option = option(
+    "--confusion-out FILE",
+    "Write the confusion matrix of all judges together, for `ceiling --confusion` and `evaluate --gold`.",
+)
+name_option = option("--name", "Call a run by its file, or by the tag inside.", choices=["file", "tag"], default="file")
+table_output_option = output_option(".csv, .tsv, .jsonl or .parquet", required=True)
+as_option = option("--as FORMAT", AS_HELP, to="forced", multiple=True)
+columns_option = option("--columns NAME=COLUMN", "What the file calls a column: label=nist_rel.", multiple=True)
+where_option = option(
+    "--where COLUMN=VALUE",
+    "Keep only the rows of a table with this value; COLUMN!=VALUE, those without; COLUMN!= , those not empty.",
+    multiple=True,
+)
+run_columns_option = option("--run-columns NAME=COLUMN", "The same as --columns, for the runs.", multiple=True)
+gold_selection_options = selection_options("gold", "the gold labels")
+label_selection_options = selection_options("label", "labels and preferences of several judges")
+table_options = compose(columns_option, where_option)
 input_options = compose(as_option, table_options)
 
 

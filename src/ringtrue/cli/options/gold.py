@@ -28,7 +28,7 @@ class GoldOptions:
     gold: str | None
     design: Design | None
     method: Method | None
-    population: Population | None
+    population: Population
     bronze_rel: int | None
     frame: str | None
     gold_columns: tuple[str, ...]
@@ -36,7 +36,8 @@ class GoldOptions:
 
     def __post_init__(self) -> None:
         if self.gold is None:
-            common.refuse_set(asdict(self), "is about correcting by gold labels, and there is no --gold FILE")
+            given = asdict(self) | {"population": common.is_given("population")}
+            common.refuse_set(given, "is about correcting by gold labels, and there is no --gold FILE")
 
     def read_gold(self, run_inputs: RunInputs) -> Judgments | Confusion:
         """The gold labels, or a confusion matrix."""
@@ -81,7 +82,7 @@ class GoldOptions:
         return {
             "design": self.design,
             "method": self.method,
-            "population": self.population or "like-these",
+            "population": self.population,
             "bronze_rel": self.bronze_rel,
             "sampling_frame": self._read_frame(gold),
             "rng": np.random.default_rng(seed),
@@ -172,9 +173,9 @@ gold_options = common.compose(
     common.option(
         "--method", "How to correct; chosen by the design if not said.", choices=["difference", "confusion", "gold"]
     ),
-    common.population_option(),
+    common.population_option,
     common.bronze_rel_option,
-    common.option("--frame FILE", "The sampling frame, if it is not beside the gold file as `sample` wrote it."),
-    common.selection_options("gold", "the gold file"),
+    common.option("--frame FILE", "The sampling frame of the gold labels, if it is not beside them."),
+    common.gold_selection_options,
     common.collect_as("gold_opts", GoldOptions),
 )

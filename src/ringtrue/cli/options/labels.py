@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from ringtrue.cli.options import common
-from ringtrue.cli.options.common import Function, option
+from ringtrue.cli.options.common import option
 from ringtrue.cli.options.files import Sources, columns_per_file, is_same_file, list_table_columns, normalise_selection
 from ringtrue.errors import DuplicateError, FormatError, TableError, UsageError
 
@@ -258,15 +258,9 @@ label_options = common.compose(
     ),
     common.repeats_option(),
     common.level_option,
-    common.selection_options("gold", "the gold file"),
+    common.gold_selection_options,
     common.input_options,
     common.collect_as("label_inputs", LabelInputs),
-)
-resamples_option = option(
-    "--resamples",
-    "How often to draw the queries anew for intervals; 0 for none.",
-    type=click.IntRange(0, 1_000_000),
-    default=1_000,
 )
 
 
@@ -288,12 +282,6 @@ def _parse_scale(text: str | None) -> list[int] | None:
         else:
             raise UsageError(f"--scale expects whole numbers such as 0-3 or 0,1,2; found '{text}'")
     return labels
-
-
-def confusion_out_option(command: Function) -> Function:
-    """Where to write the matrix, as `confusion_out`."""
-    help_text = "Write the confusion matrix of all judges together, for `ceiling --confusion` and `evaluate --gold`."
-    return option("--confusion-out FILE", help_text)(command)
 
 
 def require_documents(path: str | None, votes: Votes) -> None:

@@ -153,7 +153,7 @@ class RunInputs:
 # What comes first in the help of a command that evaluates; `evaluation_options` comes last.
 runs_and_judgments = common.compose(
     click.argument("runs", nargs=-1, required=True, metavar="RUN…"),
-    option("--judgments, --qrels FILE", "Relevance labels: qrels, or a table.", required=True),
+    option("--judgments, --qrels FILE", common.JUDGMENTS_HELP, required=True),
 )
 
 
@@ -175,7 +175,7 @@ def evaluation_options_with(repeats: common.Decorator) -> common.Decorator:
             "Follow trec_eval to the last digit where it departs from the plain formulas.",
             choices=["trec_eval-9", "trec_eval-10"],
         ),
-        option("--depth", "Cut every list at this rank.", type=common.POSITIVE),
+        option("--depth K", "Cut every list at this rank.", type=common.POSITIVE),
         option(
             "--collection-size", "Documents in all, for ROC, AUC, Fallout, SetAcc, TN.", type=click.IntRange(1, 2**53)
         ),
@@ -186,4 +186,4 @@ def evaluation_options_with(repeats: common.Decorator) -> common.Decorator:
     )
 
 
-evaluation_options = evaluation_options_with(common.first_or_last_option)
+evaluation_options = evaluation_options_with(common.repeats_option(["first", "last"]))
