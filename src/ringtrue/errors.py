@@ -67,6 +67,18 @@ class RingtrueError(Exception):
         self.note = Note(code, text, parameter=parameter, subject=subject, suggestions=suggestions)
         super().__init__(self.spelled(PYTHON))
 
+    @classmethod
+    def of(cls, note: Note, **fields: Any) -> Self:
+        """The error of a note: one that was made before it was known that it stops the work."""
+        return cls(
+            note.code,
+            note.text,
+            parameter=note.parameter,
+            subject=note.subject,
+            suggestions=note.suggestions,
+            **fields,
+        )
+
     @property
     def code(self) -> str:
         """Which error it is; docs/reference/errors.md explains each."""
@@ -146,7 +158,11 @@ class FormatError(InputError):
 
 
 class TableError(InputError):
-    """Columns are missing, or hold what they must not."""
+    """Columns are missing, or hold what they must not; `columns` are their names."""
+
+    def __init__(self, code: str, text: str = "", *, columns: Iterable[str] = (), **fields: Any) -> None:
+        super().__init__(code, text, **fields)
+        self.columns = tuple(columns)
 
 
 class DuplicateError(InputError):

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from types import EllipsisType
 from typing import Any, Protocol, Self, TypeAlias
 
-Argument: TypeAlias = str | int | float | bool | EllipsisType | None
+Argument: TypeAlias = str | int | float | bool | Mapping[str, str] | EllipsisType | None
 
 
 class Suggestion:
@@ -53,7 +53,7 @@ class Suggestion:
         return hash(self._key())
 
     def _key(self) -> tuple[object, ...]:
-        return self.purpose, self.function, tuple(sorted(self.arguments.items()))
+        return self.purpose, self.function, tuple(sorted((name, repr(value)) for name, value in self.arguments.items()))
 
 
 class Spelling(Protocol):

@@ -61,28 +61,30 @@ def test_a_label_is_preferred_to_a_score() -> None:
 @pytest.mark.parametrize("prob", [0, -0.1, 1.01, float("nan"), None, "x"])
 def test_a_probability_outside_its_range_is_refused(prob: Any) -> None:
     data = {"query": ["q", "q"], "doc": ["d", "e"], "label": [1, 1], "prob": [type(prob)(1) if prob else 1, prob]}
-    with pytest.raises(
-        TableError,
-        match=r"row 2: (expected a (probability above 0|finite number in column 'prob')|column 'prob' is empty)",
-    ):
+    with pytest.raises(TableError) as refused:
         Judgments.of(data)
+    codes = {None: "empty-cell", "x": "bad-number"}
+    code = "bad-number" if prob != prob else codes.get(prob, "bad-probability")
+    assert (refused.value.code, refused.value.note.subject) == (code, "row 2")
 
 
 @pytest.mark.parametrize(
-    ("data", "says"),
+    ("data", "code", "subject", "columns"),
     [
-        ({}, "found no column"),
-        ({"q1": {}}, "there is no judgment here"),
-        ({"q1": {"d1": "relevant"}}, "row 1: expected a finite number in column 'label', found 'relevant'"),
-        ({"q1": {"d1": 1, "d2": 0.5}}, "row 2: expected a whole number"),
-        ({"q1": {"d1": None}}, "row 1: column 'label' is empty"),
-        ({"query": ["q"], "doc": ["d"], "label": [1], "judge": [None]}, "row 1: column 'judge' is empty"),
-        ({"query": ["q"], "doc": ["d"]}, "needs a column 'label'"),
+        ({}, "missing-column", None, ("query", "doc", "label")),
+        ({"q1": {}}, "no-judgments", None, ()),
+        ({"q1": {"d1": "relevant"}}, "bad-label", "row 1", ("label",)),
+        ({"q1": {"d1": 1, "d2": 0.5}}, "bad-label", "row 2", ("label",)),
+        ({"q1": {"d1": None}}, "empty-cell", "row 1", ("label",)),
+        ({"query": ["q"], "doc": ["d"], "label": [1], "judge": [None]}, "empty-cell", "row 1", ("judge",)),
+        ({"query": ["q"], "doc": ["d"]}, "missing-column", None, ("label",)),
     ],
 )
-def test_what_is_no_judgment_is_refused(data: Any, says: str) -> None:
-    with pytest.raises(TableError, match=says):
+def test_what_is_no_judgment_is_refused(data: Any, code: str, subject: str | None, columns: tuple[str, ...]) -> None:
+    with pytest.raises(TableError) as refused:
         Judgments.of(data)
+    error = refused.value
+    assert (error.code, error.note.subject, error.columns) == (code, subject, columns)
 
 
 SEVERAL = Judgments.of(
@@ -93,18 +95,24 @@ SEVERAL = Judgments.of(
 def test_one_judges_labels_can_be_taken_alone() -> None:
     assert SEVERAL.judges == ("anna", "ben")
     assert SEVERAL.by("ben").frame.rows() == [("q", "d", "ben", 2)]
-    with pytest.raises(UsageError, match=r"no judge 'ana' here, only anna, ben; did you mean 'anna'\?"):
+    with pytest.raises(UsageError, match=r"'ana'.*'anna'") as refused:
         SEVERAL.by("ana")
+    assert (refused.value.code, refused.value.parameter) == ("unknown-judge", "judge")
 
 
 def test_several_labels_of_one_document_are_told_with_what_to_do() -> None:
-    with pytest.raises(
-        DuplicateError, match=r"'d' of query 'q' has 2 labels \(1 by anna, 2 by ben\); make one label of them"
-    ):
+    with pytest.raises(DuplicateError, match="1 by anna, 2 by ben") as refused:
         SEVERAL.require_one_label_each()
+    error = refused.value
+    assert (error.code, error.query, error.doc, error.judge) == ("several-judges", "q", "d", None)
+    assert [(hint.function, hint.arguments) for hint in error.note.suggestions] == [
+        ("aggregate", {}),
+        ("", {"judges": "average"}),
+    ]
     again = Judgments.of({"query": ["q", "r", "q"], "doc": ["d", "d", "d"], "label": [1, 1, 1]})
-    with pytest.raises(DuplicateError, match=r"has 2 labels \(1 by 0, 1 by 0\); keep one of them"):
+    with pytest.raises(DuplicateError, match="1 by 0, 1 by 0") as refused:
         again.require_one_label_each()
+    assert (refused.value.code, refused.value.judge) == ("repeated-label", "0")
     SEVERAL.by("anna").require_one_label_each()
 
 
@@ -119,8 +127,9 @@ def test_several_labels_of_one_document_are_told_with_what_to_do() -> None:
 )
 def test_judgments_may_do_without_queries_where_nothing_is_searched(data: Any) -> None:
     assert Judgments.of(data, needs_query=False).frame.rows() == [("0", "a", "x", 1), ("0", "b", "y", 0)]
-    with pytest.raises(TableError, match="needs a column 'query'"):
+    with pytest.raises(TableError) as refused:
         Judgments.of(data)
+    assert (refused.value.code, refused.value.columns) == ("missing-column", ("query",))
 
 
 def test_a_query_that_is_there_is_used_though_none_is_needed() -> None:
@@ -135,16 +144,17 @@ def test_needing_no_query_changes_nothing_where_there_is_one(data: dict[str, dic
 
 
 @pytest.mark.parametrize(
-    ("data", "says"),
+    ("data", "code", "column"),
     [
-        ({"worker": ["x"], "label": [1]}, "needs a column 'doc'"),
-        ({"item": ["a"], "worker": ["x"]}, "needs a column 'label'"),
-        ({"item": ["a"], "query": [None], "label": [1]}, "row 1: column 'query' is empty"),
+        ({"worker": ["x"], "label": [1]}, "missing-column", "doc"),
+        ({"item": ["a"], "worker": ["x"]}, "missing-column", "label"),
+        ({"item": ["a"], "query": [None], "label": [1]}, "empty-cell", "query"),
     ],
 )
-def test_only_the_query_may_be_missing(data: Any, says: str) -> None:
-    with pytest.raises(TableError, match=says):
+def test_only_the_query_may_be_missing(data: Any, code: str, column: str) -> None:
+    with pytest.raises(TableError) as refused:
         Judgments.of(data, needs_query=False)
+    assert (refused.value.code, refused.value.columns) == (code, (column,))
 
 
 def test_how_long_it_took_and_in_which_batch_are_known_columns() -> None:

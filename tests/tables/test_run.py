@@ -74,26 +74,29 @@ def test_rows_of_a_query_that_stand_apart_are_brought_together() -> None:
 
 def test_a_document_twice_under_a_query_is_refused_even_far_apart() -> None:
     data = {"query": ["a", "b", "a"], "doc": ["1", "1", "1"], "score": [1, 2, 3]}
-    with pytest.raises(DuplicateError, match="run 'x': document '1' stands twice under query 'a'") as caught:
+    with pytest.raises(DuplicateError) as refused:
         Run.of(data, name="x")
-    assert (caught.value.query, caught.value.doc) == ("a", "1")
+    error = refused.value
+    assert (error.code, error.note.subject, error.query, error.doc) == ("duplicate-document", "x", "a", "1")
 
 
 @pytest.mark.parametrize(
-    ("data", "says"),
+    ("data", "code", "subject", "columns"),
     [
-        ({}, "found no column"),
-        ({"q1": {}}, "run 'run' has no documents"),
-        ({"query": ["q"], "doc": ["d"]}, "needs a column 'score'"),
-        ({"query": ["q"], "doc": ["d"], "score": [None]}, "row 1: column 'score' is empty"),
-        ({"q1": {"d1": float("nan")}}, "row 1: expected a finite number in column 'score', found nan"),
-        ({"q1": {"d1": 1, "": 1}}, "row 2: column 'doc' is empty"),
-        ({"q1": {"d1": 1, None: 1}}, "row 2: column 'doc' is empty"),
+        ({}, "missing-column", None, ("query", "doc", "score")),
+        ({"q1": {}}, "no-documents", "run", ()),
+        ({"query": ["q"], "doc": ["d"]}, "missing-column", None, ("score",)),
+        ({"query": ["q"], "doc": ["d"], "score": [None]}, "empty-cell", "row 1", ("score",)),
+        ({"q1": {"d1": float("nan")}}, "bad-number", "row 1", ("score",)),
+        ({"q1": {"d1": 1, "": 1}}, "empty-cell", "row 2", ("doc",)),
+        ({"q1": {"d1": 1, None: 1}}, "empty-cell", "row 2", ("doc",)),
     ],
 )
-def test_what_is_no_run_is_refused(data: Any, says: str) -> None:
-    with pytest.raises(TableError, match=says):
+def test_what_is_no_run_is_refused(data: Any, code: str, subject: str | None, columns: tuple[str, ...]) -> None:
+    with pytest.raises(TableError) as refused:
         Run.of(data)
+    error = refused.value
+    assert (error.code, error.note.subject, error.columns) == (code, subject, columns)
 
 
 def test_a_run_under_another_name_is_the_same_run() -> None:
@@ -104,15 +107,16 @@ def test_a_run_under_another_name_is_the_same_run() -> None:
 
 
 @pytest.mark.parametrize(
-    ("frame", "says"),
+    ("frame", "code", "found"),
     [
-        ({"qid": ["q"], "doc": ["d"], "score": [1.0]}, "Run needs a column 'query' of type String"),
-        ({"query": [1], "doc": ["d"], "score": [1.0]}, "of type String, found Int64"),
-        ({"query": ["q"], "doc": [None], "score": [1.0]}, "Run needs a column 'doc'"),
-        ({"query": ["q", "q"], "doc": ["d", None], "score": [1.0, 2.0]}, "row 2: column 'doc' is empty"),
-        ({"query": ["q"], "doc": ["d"], "score": [float("nan")]}, "no finite number"),
+        ({"qid": ["q"], "doc": ["d"], "score": [1.0]}, "missing-column", "'query'"),
+        ({"query": [1], "doc": ["d"], "score": [1.0]}, "bad-column-type", "Int64"),
+        ({"query": ["q"], "doc": [None], "score": [1.0]}, "bad-column-type", "'doc'"),
+        ({"query": ["q", "q"], "doc": ["d", None], "score": [1.0, 2.0]}, "empty-cell", "row 2"),
+        ({"query": ["q"], "doc": ["d"], "score": [float("nan")]}, "bad-score", "run"),
     ],
 )
-def test_a_frame_given_directly_is_checked_too(frame: dict, says: str) -> None:
-    with pytest.raises(TableError, match=says):
+def test_a_frame_given_directly_is_checked_too(frame: dict, code: str, found: str) -> None:
+    with pytest.raises(TableError, match=found) as refused:
         Run(pl.DataFrame(frame))
+    assert refused.value.code == code

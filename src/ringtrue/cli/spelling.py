@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping
 from dataclasses import dataclass
 from importlib import import_module
 
@@ -73,4 +74,6 @@ def _spell_argument(command: click.Command, argument: str, value: Argument) -> s
         return f"no {name}"
     if option.is_flag:
         return name
+    if isinstance(value, Mapping):
+        return f"{name} {','.join(f'{key}={part}' for key, part in value.items())}"
     return f"{name} {option.make_metavar(click.Context(command)) if value is ... else shlex.quote(f'{value}')}"

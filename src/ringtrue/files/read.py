@@ -9,14 +9,15 @@ from typing import Literal, Self, TypeAlias, TypeVar
 
 import polars as pl
 
-from ringtrue.errors import DuplicateError, TableError, UsageError, did_you_mean
+from ringtrue.errors import DuplicateError, FormatError, TableError, UsageError, did_you_mean
 from ringtrue.files.byte_source import COMPRESSED_SUFFIXES, STDIN, Source
 from ringtrue.files.formats import FORMATS, LAYOUTS, TABLE_FORMATS, Format, TableKind, recognise_format
 from ringtrue.files.tabular import NoteHandler, map_columns, read_table
 from ringtrue.files.texts import read_cranfield, read_id_text, read_trec_topics, require_unique_ids
 from ringtrue.files.whitespace_fields import find_lines, line_of_row, read_fields, split_fields
+from ringtrue.messages import Note, Suggestion
 from ringtrue.tables import Judgments, Preferences, Run
-from ringtrue.tables.columns import COLUMN_ALIASES, parse_ids, rename_columns, suggest_column
+from ringtrue.tables.columns import COLUMN_ALIASES, parse_ids, rename_columns, suggest_columns
 from ringtrue.tables.preferences import find_invalid_row
 
 ColumnMapping: TypeAlias = Mapping[str, str] | None
@@ -108,17 +109,16 @@ def read_preferences(
     frame = file.read_rows(note)
     # In lines without names for columns, only our own words for an outcome are understood.
     if file.form == "pairs" and (invalid_row := find_invalid_row(frame)) is not None:
-        row, reason = invalid_row
-        raise file.source.fault(reason, line=line_of_row(file.source, row))
+        row, fault = invalid_row
+        raise FormatError.of(fault, file=file.source.display_name, line=line_of_row(file.source, row))
     if file.form == "trec-prefs":
         from ringtrue.files.trec_prefs import groups_to_pairs
 
         frame = file.locate_errors(lambda: groups_to_pairs(frame, file.source))
     preferences = file.locate_errors(lambda: Preferences.of(frame, answered_only=file.form in TABLE_FORMATS))
     if unanswered := frame.height - preferences.frame.height:
-        note(
-            f"{file.source.display_name}: {unanswered:,} of {frame.height:,} pairs have no winner yet, and are left out"
-        )
+        text = f"{unanswered:,} of {frame.height:,} pairs have no winner yet, and are left out"
+        note(Note("unanswered-pairs", text, subject=file.source.display_name))
     _note_missing_query(file.source, frame, preferences.frame, "pair", note)
     return preferences
 
@@ -184,15 +184,16 @@ def explain_duplicate(
     """The same error about judgments or preferences, with the file and the lines where the document stands."""
     source = Source(str(path))
     if source.is_stream or kind == "preferences":  # gone by now; or a pair, which may stand either way round
-        return with_message(error, f"{source.display_name}: {error}")
+        return error.found_in(source.display_name)
     return TableFile.open(path, kind, form, columns, where).with_lines(error)
 
 
 def _note_missing_query(source: Source, rows: pl.DataFrame, table: pl.DataFrame, unit: str, note: NoteHandler) -> None:
     """A word where no column of what was read names the query."""
     if not {name.lower() for name in rows.columns} & set(COLUMN_ALIASES["query"]):
-        own_item = f"no column names the query: each {unit} is an item of its own"
-        note(f"{source.display_name}: {own_item}{suggest_column('query', table.columns)}")
+        text = f"no column names the query: each {unit} is an item of its own"
+        hints = suggest_columns("query", table.columns)
+        note(Note("no-query-column", text, parameter="columns", subject=source.display_name, suggestions=hints))
 
 
 def _read_tag(source: Source) -> str | None:
@@ -209,9 +210,11 @@ def _ranks_to_scores(frame: pl.DataFrame, source: Source) -> pl.DataFrame:
     if invalid.height:
         query, doc, rank = invalid.row(0)
         line = find_lines(source, LAYOUTS["msmarco-run"], query=query, doc=doc)[0]
-        raise source.fault(
+        raise FormatError(
+            "bad-rank",
             f"with three fields the last is a rank (1, 2, …), found {rank:g}; "
             f"a run with scores has six: query Q0 doc rank score tag",
+            file=source.display_name,
             line=line,
         )
     return frame.with_columns(-pl.col("score"))
@@ -274,12 +277,20 @@ class TableFile:
         source = Source.of(path, progress)
         if form is not None and form not in FORMATS[kind]:
             near = did_you_mean(form, FORMATS[kind]) or "; choose from " + ", ".join(FORMATS[kind])
-            raise UsageError(f"{source.display_name}: '{form}' is no format for {kind}{near}")
+            raise UsageError(
+                "unknown-format",
+                f"'{form}' is no format for {kind}{near}",
+                parameter="form",
+                file=source.display_name,
+            )
         source.read_head()
         form = form or recognise_format(source, kind, columns=(columns or {}).values())
         if form not in TABLE_FORMATS and (columns or where):
             raise UsageError(
-                f"{source.display_name}: --columns and --where need a table with named columns, this is {form}"
+                "no-column-names",
+                f"columns and rows are chosen in a table with named columns, this is {form}",
+                parameter="columns" if columns else "where",
+                file=source.display_name,
             )
         return cls(source, form, columns, where)
 
@@ -296,8 +307,9 @@ class TableFile:
         except DuplicateError as error:
             raise self.with_lines(error) from error
         except TableError as error:
-            conditions = "".join(f", where {name}={value}" for name, value in (self.where or {}).items())
-            raise TableError(f"{self.source.display_name}{conditions}: {error}") from error
+            conditions = ", ".join(f"{name}={value}" for name, value in (self.where or {}).items())
+            narrowed = error.about(f"where {conditions}") if conditions else error
+            raise suggest_selection(narrowed).found_in(self.source.display_name) from error
 
     def with_lines(self, error: DuplicateError) -> DuplicateError:
         """The error, with the lines of the file, or the rows of the table, that it is about."""
@@ -305,7 +317,7 @@ class TableFile:
         if self.form in LAYOUTS:
             if error.judge is not None and "judge" in LAYOUTS[self.form].kept_fields:
                 field_values["judge"] = error.judge
-            unit, numbers = "lines", find_lines(self.source, LAYOUTS[self.form], **field_values)
+            places = find_lines(self.source, LAYOUTS[self.form], **field_values)
         else:
             table = read_table(self.source, self.form, columns=self.columns, where=self.where)
             table = rename_columns(table, required=["doc"], optional=["query", "judge"], table_kind=error.table)
@@ -313,10 +325,19 @@ class TableFile:
             for column, value in (("query", error.query), ("judge", error.judge)):
                 if value is not None and column in table.columns:
                     is_duplicate &= parse_ids(table, column) == value  # type: ignore[arg-type]  # the two are columns
-            unit, numbers = "rows", [row + 1 for row in is_duplicate.arg_true().to_list()]
-        return with_message(error, f"{self.source.display_name}: {error} ({unit} {', '.join(map(str, numbers[:4]))})")
+            places = [row + 1 for row in is_duplicate.arg_true().to_list()]
+        unit = "lines" if self.form in LAYOUTS else "rows"
+        text = f"{error.text} ({unit} {', '.join(map(str, places[:4]))})"
+        return error.with_note(error.note.changed(text=text)).found_in(self.source.display_name)
 
 
-def with_message(error: DuplicateError, message: str) -> DuplicateError:
-    """The same error in other words."""
-    return DuplicateError(message, table=error.table, query=error.query, doc=error.doc, judge=error.judge)
+def suggest_selection(error: TableError) -> TableError:
+    """The same error about a table, where it comes from a file of which columns and rows can be chosen."""
+    if error.code == "missing-column":
+        which = "which column it is" if len(error.columns) == 1 else "which columns these are"
+        remedy = Suggestion(f"says {which}", columns=dict.fromkeys(error.columns, "NAME"))
+    elif error.code == "empty-cell":
+        remedy = Suggestion("leaves out the rows where COLUMN is empty", where={"COLUMN!": ""})
+    else:
+        return error
+    return error.with_note(error.note.changed(suggestions=[*error.note.suggestions, remedy]))

@@ -12,9 +12,10 @@ import polars as pl
 from ringtrue.errors import UsageError, did_you_mean
 from ringtrue.files.byte_source import BOM, HEAD_SIZE, Source
 from ringtrue.files.formats import Format, find_separator
+from ringtrue.messages import Note
 from ringtrue.tables.columns import COLUMN_ALIASES, REPLACED_SUFFIX, find_free_name
 
-NoteHandler: TypeAlias = Callable[[str], None]
+NoteHandler: TypeAlias = Callable[[Note], None]
 MAX_COLUMNS = 10_000
 MAX_EMPTY_CELLS = 50_000_000  # of JSON lines, each with names of its own
 KNOWN_COLUMNS = {name for names in COLUMN_ALIASES.values() for name in names}
@@ -231,10 +232,10 @@ def _note_short_rows(frame: pl.DataFrame, content: bytes, separator: str, source
     if short_rows:
         line, width = short_rows[0]
         more = f" (as in {len(short_rows) - 1:,} more row{'s' * (len(short_rows) > 2)})" if len(short_rows) > 1 else ""
-        note(
-            f"{source.display_name}:{line}: expected {frame.width} fields as in the header, found {width}{more}; the "
-            "rest of the row counts as empty"
+        text = (
+            f"expected {frame.width} fields as in the header, found {width}{more}; the rest of the row counts as empty"
         )
+        note(Note("short-rows", text, subject=f"{source.display_name}:{line}"))
 
 
 def _read_json_lines(source: Source) -> pl.DataFrame:

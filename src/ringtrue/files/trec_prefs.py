@@ -12,6 +12,7 @@ from ringtrue.files.byte_source import Source
 from ringtrue.files.formats import LAYOUTS
 from ringtrue.files.whitespace_fields import find_lines
 from ringtrue.files.write import note_lost_columns
+from ringtrue.messages import Note
 from ringtrue.preference.implied_preferences import LabelGroups, build_pair_table, keep_usable_labels
 from ringtrue.tables import Judgments
 
@@ -37,21 +38,22 @@ def groups_to_pairs(frame: pl.DataFrame, source: Source) -> pl.DataFrame:
     return build_pair_table(frame, left, right, "score")
 
 
-def pairs_to_groups(frame: pl.DataFrame, note: Callable[[str], None]) -> pl.DataFrame:
+def pairs_to_groups(frame: pl.DataFrame, note: Callable[[Note], None]) -> pl.DataFrame:
     """Each pair as a group of two documents, the preferred one on the higher level; ties have no place there."""
     decided = frame.select("query", "left", "right", "judge", "winner")
     decided = decided.filter(pl.col("winner").is_in(["left", "right"])).with_row_index("subgroup")
     if not decided.height:
         raise TableError("trec-prefs has no place for ties, and there is nothing else here; write csv instead")
     if ties := frame.height - decided.height:
-        note(f"trec-prefs has no place for ties: {ties:,} pair{'s' * (ties > 1)} left out")
+        note(Note("lost-ties", f"trec-prefs has no place for ties: {ties:,} pair{'s' * (ties > 1)} left out"))
     note_lost_columns(frame, ("query", "left", "right", "judge", "winner"), "trec-prefs", note)
     if (cycle := _find_cycle(decided)) is not None:
         query, judge = cycle
-        note(
+        text = (
             f"trec_eval refuses a judge's preferences that contradict each other or run in circles, as those of "
             f"'{judge}' on query '{query}' do"
         )
+        note(Note("circular-preferences", text))
     sides = [
         decided.select(
             "query",
@@ -65,7 +67,7 @@ def pairs_to_groups(frame: pl.DataFrame, note: Callable[[str], None]) -> pl.Data
     return pl.concat(sides).sort("subgroup", maintain_order=True)
 
 
-def labels_to_groups(judgments: Judgments, note: Callable[[str], None]) -> pl.DataFrame:
+def labels_to_groups(judgments: Judgments, note: Callable[[Note], None]) -> pl.DataFrame:
     """All documents of a query that one judge labelled as one group, with the labels as levels.
 
     Nothing is lost, while pairs would be many more lines. A label of 0 is a level of 0, which says not relevant.
@@ -73,7 +75,8 @@ def labels_to_groups(judgments: Judgments, note: Callable[[str], None]) -> pl.Da
     frame = keep_usable_labels(judgments).frame
     left_out = judgments.frame.height - frame.height
     if left_out:
-        note(f"trec-prefs has no place for labels below 0 ('not judged'): {left_out:,} left out")
+        text = f"trec-prefs has no place for labels below 0 ('not judged'): {left_out:,} left out"
+        note(Note("lost-unjudged", text))
     note_lost_columns(frame, ("query", "doc", "judge", "label"), "trec-prefs", note)
     return frame.select("query", "judge", pl.lit("0").alias("subgroup"), "doc", pl.col("label").alias("level"))
 

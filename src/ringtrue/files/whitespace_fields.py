@@ -16,6 +16,7 @@ import numpy as np
 import polars as pl
 
 from ringtrue.files.byte_source import BOM, Source
+from ringtrue.messages import Note
 from ringtrue.tables.columns import INT32
 
 BLOCK_SIZE = 1 << 18
@@ -46,7 +47,7 @@ class Layout:
         return {name: position for position, name in enumerate(self.fields) if name != "_"}
 
 
-def read_fields(source: Source, layout: Layout, note: Callable[[str], None] = lambda _: None) -> pl.DataFrame:
+def read_fields(source: Source, layout: Layout, note: Callable[[Note], None] = lambda _: None) -> pl.DataFrame:
     """All lines of a file; blank lines and those that begin with # are passed over, and `note` is told of long ones."""
     frames, first_line, with_extra = [], 1, 0
     for chunk in source.chunks():
@@ -59,8 +60,8 @@ def read_fields(source: Source, layout: Layout, note: Callable[[str], None] = la
     if not frames:
         raise source.fault(f"no line of data in this file; expected {layout.description}")
     if with_extra:
-        many = f"{with_extra} lines have more than {len(layout.fields)} fields"
-        note(f"{source.display_name}: {many}; what follows the last was ignored")
+        text = f"{with_extra} lines have more than {len(layout.fields)} fields; what follows the last was ignored"
+        note(Note("extra-fields", text, subject=source.display_name))
     return pl.concat(frames, rechunk=False)
 
 

@@ -16,6 +16,7 @@ from ringtrue.errors import FileError, TableError, UsageError
 from ringtrue.files.byte_source import COMPRESSED_SUFFIXES
 from ringtrue.files.formats import FORMATS, Format, TableKind
 from ringtrue.files.tabular import escape_guards, guard_formulas
+from ringtrue.messages import Note
 from ringtrue.tables import Judgments, Preferences, Run
 from ringtrue.tables.judgments import NO_JUDGE
 
@@ -39,7 +40,7 @@ def write_table(
     path: str | Path,
     *,
     form: Format | None = None,
-    note: Callable[[str], None] = lambda _: None,
+    note: Callable[[Note], None] = lambda _: None,
     guard: bool = False,
 ) -> Format:
     """Write a table in the format that the file's extension names, or in `form`; returns the format.
@@ -108,7 +109,7 @@ def _require_named_format(path: Path, kind: TableKind) -> Format:
     return named_form
 
 
-def _select_columns(table: Table, form: Format, note: Callable[[str], None]) -> pl.DataFrame:
+def _select_columns(table: Table, form: Format, note: Callable[[Note], None]) -> pl.DataFrame:
     """The columns that the format has, in its order."""
     if form == "trec-run" and isinstance(table, Run):
         tag = re.sub(r"[\x00-\x20]+", "_", table.tag or table.name or "run")
@@ -141,7 +142,7 @@ def _select_columns(table: Table, form: Format, note: Callable[[str], None]) -> 
     return frame
 
 
-def _id_and_text(table: pl.DataFrame, note: Callable[[str], None]) -> pl.DataFrame:
+def _id_and_text(table: pl.DataFrame, note: Callable[[Note], None]) -> pl.DataFrame:
     id_column = "query" if "query" in table.columns else "doc"
     text_columns = ("title", "text") if id_column == "query" else ("text", "title")
     text_column = next((name for name in text_columns if name in table.columns), None)
@@ -153,10 +154,10 @@ def _id_and_text(table: pl.DataFrame, note: Callable[[str], None]) -> pl.DataFra
     return table.select(pl.col(id_column, text_column).cast(pl.String).fill_null(""))
 
 
-def note_lost_columns(frame: pl.DataFrame, kept: Collection[str], form: Format, note: Callable[[str], None]) -> None:
+def note_lost_columns(frame: pl.DataFrame, kept: Collection[str], form: Format, note: Callable[[Note], None]) -> None:
     """A word on the columns that a format has no place for."""
     if lost_columns := [name for name in frame.columns if name not in kept]:
-        note(f"{form} has no place for {', '.join(lost_columns)}; csv keeps every column")
+        note(Note("lost-columns", f"{form} has no place for {', '.join(lost_columns)}; csv keeps every column"))
 
 
 def _refuse_blanks(frame: pl.DataFrame, blanks: str) -> None:

@@ -12,6 +12,7 @@ from typing import Any, Literal
 import polars as pl
 
 from ringtrue.errors import TableError, did_you_mean
+from ringtrue.messages import Suggestion
 
 Column = Literal[
     "query", "doc", "score", "label", "judge", "left", "right", "winner", "prob", "stratum", "design", "time",
@@ -41,16 +42,15 @@ UNJUDGED_WORDS = (
     *("", "?", "-", "na", "n/a", "nan", "null", "skip", "skipped"),
     *("unsure", "can't tell", "cant tell", "cannot tell"),
 )
-EMPTY_CELL_HINT = "every row needs one; `--where COLUMN!=` leaves out the rows where COLUMN is empty"
 MAX_LISTED = 8  # columns that a message lists
 REPLACED_SUFFIX = "_before"  # ends the name of a column where another was named to take its place
 
 
-def make_frame(data: object, *, nested: Column | None = None, reader: str = "read_run") -> pl.DataFrame:
+def make_frame(data: object, *, nested: Column | None = None, reader: str | None = "read_run") -> pl.DataFrame:
     """Any table-like thing as a Polars frame: Polars, pandas, Arrow, columns in a dictionary, records.
 
-    `nested` says what the numbers of a dictionary of dictionaries are, as pytrec_eval has them; `reader` is what would
-    read such a table from a file, for those who give a path.
+    `nested` says what the numbers of a dictionary of dictionaries are, as pytrec_eval has them; `reader` is the public
+    function that would read such a table from a file, for those who give a path.
 
     Examples:
         >>> make_frame({"qid": ["q1"], "docno": ["d1"]}).columns
@@ -75,27 +75,26 @@ def make_frame(data: object, *, nested: Column | None = None, reader: str = "rea
             return pl.DataFrame(data, strict=False, infer_schema_length=None)
         if isinstance(data, Iterable) and not isinstance(data, str | bytes):
             return pl.DataFrame(list(data), strict=False, infer_schema_length=None)
-    except (TypeError, ValueError, OverflowError, RecursionError, pl.exceptions.PolarsError) as error:
-        raise TableError(f"no table can be made of this {type(data).__name__}: {_first_line(error)}") from error
+    except (TypeError, ValueError, OverflowError, RecursionError, pl.exceptions.PolarsError) as cause:
+        reason = (str(cause).splitlines() or [""])[0]
+        raise TableError("not-a-table", f"no table can be made of this {type(data).__name__}: {reason}") from cause
     raise TableError(
-        f"expected a table (Polars, pandas or Arrow frame, dictionary, list of records), "
-        f"found {type(data).__name__}; `ringtrue.{reader}` and its sisters read files"
+        "not-a-table",
+        f"expected a table (Polars, pandas or Arrow frame, dictionary, list of records), found {type(data).__name__}",
+        suggestions=[Suggestion("reads one from a file", function=reader)] if reader else (),
     )
 
 
 def _frame_from_pandas(table: Any) -> pl.DataFrame:
     """Without pyarrow; what pandas holds for missing (NaN, NA, NaT) is missing here too."""
     if table.columns.has_duplicates:
-        raise TableError(f"column '{table.columns[table.columns.duplicated()][0]}' stands there twice; keep one")
+        name = str(table.columns[table.columns.duplicated()][0])
+        raise TableError("duplicate-column", f"column '{name}' stands there twice; keep one", columns=[name])
     columns = {str(name): table[name] for name in table.columns}
     for name, column in columns.items():
         if column.isna().any():
             columns[name] = column.astype(object).where(column.notna(), None)
     return pl.DataFrame({name: pl.Series(column.tolist(), strict=False) for name, column in columns.items()})
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).splitlines() or [""])[0]
 
 
 def rename_columns(
@@ -148,13 +147,39 @@ def _missing_columns_error(
 ) -> TableError:
     needed = [f"a column '{column}' (also known as {', '.join(aliases)})" for column, aliases in missing.items()]
     listed = ", ".join(needed[:-1]) + " and " * (len(needed) > 1) + needed[-1]
-    suggestion = next(filter(None, (did_you_mean(column, columns) for column in missing)), ".")
-    meant = "the one that is" if len(missing) == 1 else "those that are"
-    assignments = ",".join(f"{column}=NAME" for column in missing)
+    near = next(filter(None, (did_you_mean(column, columns) for column in missing)), "")
     return TableError(
-        f"a {table_kind} table needs {listed}; found {', '.join(columns) or 'no column'}{suggestion} "
-        f"Rename {meant} meant, or say `--columns {assignments}`"
+        "missing-column",
+        f"a {table_kind} table needs {listed}; found {', '.join(columns) or 'no column'}{near}",
+        columns=missing,
     )
+
+
+def suggest_columns(column: Column, others: Iterable[str]) -> list[Suggestion]:
+    """What to do where no column has one of the names we know: the one that is nearly so called, or any other.
+
+    Examples:
+        >>> print(*suggest_columns("judge", ["jugde", "url"]))
+        columns={'judge': 'jugde'} takes 'jugde' for it
+        >>> print(*suggest_columns("query", ["prompt", "url", "seconds"]))
+        columns={'query': 'NAME'} says which one it is, such as prompt, url
+        >>> suggest_columns("query", [])
+        []
+    """
+    from difflib import get_close_matches
+
+    known_names = {name for aliases in COLUMN_ALIASES.values() for name in aliases}
+    candidates = [
+        name for name in others if name not in COLUMN_ALIASES and name.removesuffix(REPLACED_SUFFIX) not in known_names
+    ]
+    if not candidates:
+        return []
+    # Short names are near to anything.
+    own_names = [column, *(name for name in COLUMN_ALIASES[column] if len(name) > 4)]
+    if near := [near_miss for name in own_names for near_miss in get_close_matches(name, candidates, n=1, cutoff=0.7)]:
+        return [Suggestion(f"takes '{near[0]}' for it", columns={column: near[0]})]
+    listed = ", ".join(candidates[:MAX_LISTED]) + ", …" * (len(candidates) > MAX_LISTED)
+    return [Suggestion(f"says which one it is, such as {listed}", columns={column: "NAME"})]
 
 
 def suggest_column(column: Column, others: Iterable[str]) -> str:
@@ -200,17 +225,27 @@ def require_schema(frame: pl.DataFrame, schema: Mapping[str, type[pl.DataType]],
         found_dtype = frame.schema.get(name)
         if found_dtype != dtype:
             raise TableError(
+                "missing-column" if found_dtype is None else "bad-column-type",
                 f"{table_name} needs a column '{name}' of type {dtype.__name__}, "
-                f"found {found_dtype or ', '.join(frame.columns)}; {hint}"
+                f"found {found_dtype or ', '.join(frame.columns)}; {hint}",
+                columns=[name],
             )
         if frame[name].null_count():
-            raise TableError(
-                f"row {_first_row_number(frame[name].is_null())}: column '{name}' is empty; {EMPTY_CELL_HINT}"
-            )
+            raise _empty_cell_error(frame[name].is_null(), name)
 
 
-def _first_row_number(bad: pl.Series) -> int:
-    return int(bad.arg_true()[0]) + 1
+def first_row(bad: pl.Series) -> str:
+    """The first row that is so, as what a message is about."""
+    return f"row {int(bad.arg_true()[0]) + 1}"
+
+
+def _empty_cell_error(bad: pl.Series, column: str, extent: str = "") -> TableError:
+    return TableError(
+        "empty-cell",
+        f"column '{column}' is empty{extent}; every row needs a value",
+        subject=first_row(bad),
+        columns=[column],
+    )
 
 
 def parse_ids(frame: pl.DataFrame, column: Column) -> pl.Series:
@@ -219,14 +254,19 @@ def parse_ids(frame: pl.DataFrame, column: Column) -> pl.Series:
     if series.dtype.is_float():
         integers = series.cast(pl.Int64, strict=False)
         if not (integers.cast(pl.Float64) == series).all():
-            row = _first_row_number((integers.cast(pl.Float64) != series).fill_null(value=True))
-            raise TableError(f"row {row}: expected an id in column '{column}', found {series[row - 1]!r}")
+            bad = (integers.cast(pl.Float64) != series).fill_null(value=True)
+            raise TableError(
+                "bad-id",
+                f"expected an id in column '{column}', found {series.filter(bad)[0]!r}",
+                subject=first_row(bad),
+                columns=[column],
+            )
         series = integers
     if series.dtype != pl.String:
         series = _cast_column(series, pl.String, "ids")
     bad = series.is_null() | (series == "")
     if bad.any():
-        raise TableError(f"row {_first_row_number(bad)}: column '{column}' is empty; {EMPTY_CELL_HINT}")
+        raise _empty_cell_error(bad, column)
     return series
 
 
@@ -238,7 +278,12 @@ def _cast_column(series: pl.Series, dtype: type[pl.String | pl.Float64], expecte
             return series.cast(dtype, strict=False)
     except pl.exceptions.PolarsError:
         pass
-    raise TableError(f"column '{series.name}': expected {expected}, found {series.dtype.base_type()}")
+    raise TableError(
+        "bad-column-type",
+        f"expected {expected}, found {series.dtype.base_type()}",
+        subject=f"column '{series.name}'",
+        columns=[series.name],
+    )
 
 
 def parse_numbers(frame: pl.DataFrame, column: Column) -> pl.Series:
@@ -246,14 +291,18 @@ def parse_numbers(frame: pl.DataFrame, column: Column) -> pl.Series:
     series = _cast_column(frame[column], pl.Float64, "numbers")
     bad = ~series.is_finite().fill_null(value=False)
     if bad.any():
-        row = _first_row_number(bad)
-        cell = frame[column][row - 1]
+        cell = frame[column].filter(bad)[0]
         if cell is None or cell == "":
-            empty = f"{frame[column].is_null().sum() or bad.sum():,} of {len(bad):,} rows"
-            raise TableError(f"row {row}: column '{column}' is empty, as in {empty}; {EMPTY_CELL_HINT}")
-        grades = "; labels are grades such as 0, 1, 2: put numbers in place of words (`disagreement` has --levels)"
-        hint = grades if column == "label" else ""
-        raise TableError(f"row {row}: expected a finite number in column '{column}', found {cell!r}{hint}")
+            n_empty = frame[column].is_null().sum() or bad.sum()
+            raise _empty_cell_error(bad, column, extent=f" in {n_empty:,} of {len(bad):,} rows")
+        grades = "; labels are grades such as 0, 1, 2: put numbers in place of words" if column == "label" else ""
+        raise TableError(
+            "bad-label" if column == "label" else "bad-number",
+            f"expected a finite number in column '{column}', found {cell!r}{grades}",
+            subject=first_row(bad),
+            columns=[column],
+            suggestions=[Suggestion("takes words", function="disagree", levels=...)] if column == "label" else (),
+        )
     return series
 
 
@@ -283,8 +332,10 @@ def parse_labels(frame: pl.DataFrame, column: Column) -> pl.Series:
     series = parse_numbers(frame, column)
     bad = (series.round(0) != series) | (series < INT32.start) | (series >= INT32.stop)
     if bad.any():
-        row = _first_row_number(bad)
         raise TableError(
-            f"row {row}: expected a whole number of 32 bits in column '{column}', found {frame[column][row - 1]!r}"
+            "bad-label",
+            f"expected a whole number of 32 bits in column '{column}', found {frame[column].filter(bad)[0]!r}",
+            subject=first_row(bad),
+            columns=[column],
         )
     return series.cast(pl.Int32)

@@ -8,9 +8,11 @@ from typing import Literal, Self
 import polars as pl
 
 from ringtrue.errors import DuplicateError, TableError, UsageError, did_you_mean
+from ringtrue.messages import Suggestion
 from ringtrue.tables.columns import (
     Column,
     blank_to_unjudged,
+    first_row,
     make_frame,
     parse_ids,
     parse_labels,
@@ -43,7 +45,7 @@ class Judgments:
     def __post_init__(self) -> None:
         require_schema(self.frame, SCHEMA, table_name="Judgments", hint="`Judgments.of` takes other names and types")
         if not self.frame.height:
-            raise TableError("there is no judgment here")
+            raise TableError("no-judgments", "the table has no judgment")
 
     @classmethod
     def of(cls, data: object, *, needs_query: bool = True, allow_blank: bool = False) -> Self:
@@ -90,7 +92,9 @@ class Judgments:
         if judge not in self.judges:
             listed = ", ".join(self.judges[:5]) + (", …" if len(self.judges) > 5 else "")
             raise UsageError(
-                f"no judge '{judge}' here, only {listed}{did_you_mean(judge, self.judges) or '; name one of these'}"
+                "unknown-judge",
+                f"no judge '{judge}' here, only {listed}{did_you_mean(judge, self.judges)}",
+                parameter="judge",
             )
         return type(self)(self.frame.filter(pl.col("judge") == judge))
 
@@ -115,19 +119,16 @@ class Judgments:
         listed = ", ".join(f"{label} by {judge}" for judge, label in rows.select("judge", "label").rows()[:4])
         listed += ", …" if rows.height > 4 else ""
         same_judge = rows["judge"].n_unique() == 1
-        if same_judge:
-            remedy = "keep one of them (--repeats first or --repeats last)"
-        else:
-            remedy = (
-                "make one label of them (`ringtrue aggregate`), choose one judge (--judge NAME), or average over the "
-                "judges (--judges average)"
-            )
+        one_label = Suggestion("makes one label of them", function="aggregate")
+        average = Suggestion("averages over the judges", judges="average")
         raise DuplicateError(
-            f"document '{doc}' of query '{query}' has {rows.height} labels ({listed}); {remedy}",
+            "repeated-label" if same_judge else "several-judges",
+            f"document '{doc}' of query '{query}' has {rows.height} labels ({listed}), and one is needed",
             table="judgments",
             query=query,
             doc=doc,
             judge=rows["judge"][0] if same_judge else None,
+            suggestions=() if same_judge else [one_label, average],
         )
 
 
@@ -135,6 +136,10 @@ def _parse_probabilities(frame: pl.DataFrame) -> pl.Series:
     series = parse_numbers(frame, "prob")
     bad = (series <= 0) | (series > 1)
     if bad.any():
-        row = int(bad.arg_true()[0]) + 1
-        raise TableError(f"row {row}: expected a probability above 0 and up to 1 in 'prob', found {series[row - 1]}")
+        raise TableError(
+            "bad-probability",
+            f"expected a probability above 0 and up to 1 in 'prob', found {series.filter(bad)[0]}",
+            subject=first_row(bad),
+            columns=["prob"],
+        )
     return series

@@ -10,6 +10,7 @@ import numpy as np
 import polars as pl
 
 from ringtrue.errors import TableError, did_you_mean
+from ringtrue.messages import Note
 from ringtrue.tables.columns import COLUMN_ALIASES, make_frame, parse_ids, rename_columns, require_schema
 from ringtrue.tables.judgments import NO_JUDGE, Judgments
 
@@ -46,7 +47,7 @@ class Preferences:
             self.frame, SCHEMA, table_name="Preferences", hint="`Preferences.of` takes other names and types"
         )
         if not self.frame.height:
-            raise TableError("there is no preference here")
+            raise TableError("no-preferences", "the table has no preference")
 
     @classmethod
     def of(cls, data: object, *, answered_only: bool = False) -> Self:
@@ -74,12 +75,15 @@ class Preferences:
             frame, row_numbers = frame.filter(answered), row_numbers[answered.to_numpy()]
             if len(answered) and not frame.height:
                 raise TableError(
+                    "no-winner",
                     f"no pair has a winner yet: expected {', '.join(OUTCOMES)} or a doc id in the column 'winner', "
-                    f"found only empty cells; fill in some"
+                    f"found only empty cells; fill in some",
+                    columns=["winner"],
                 )
         frame = _translate_outcomes(frame.with_columns(parse_ids(frame, "winner")))
         if (fault := find_invalid_row(frame)) is not None:
-            raise TableError(f"row {row_numbers[fault[0]] + 1}: {fault[1]}")
+            row, note = fault
+            raise TableError.of(note.about(f"row {row_numbers[row] + 1}"))
         winner = pl.col("winner")
         frame = frame.with_columns(
             winner=pl.when(winner == pl.col("left"))
@@ -104,12 +108,14 @@ def concat_tables(tables: Sequence[TableT]) -> TableT:
         return tables[0]
     try:
         return replace(tables[0], frame=pl.concat([table.frame for table in tables], how="diagonal_relaxed"))
-    except pl.exceptions.PolarsError as error:
-        reason = (str(error).splitlines() or ["unknown"])[0]
-        raise TableError(f"the tables do not fit together: {reason}; leave further columns out") from error
+    except pl.exceptions.PolarsError as cause:
+        reason = (str(cause).splitlines() or ["unknown"])[0]
+        raise TableError(
+            "mismatched-columns", f"the tables do not fit together: {reason}; leave further columns out"
+        ) from cause
 
 
-def find_invalid_row(frame: pl.DataFrame) -> tuple[int, str] | None:
+def find_invalid_row(frame: pl.DataFrame) -> tuple[int, Note] | None:
     """The first row of left, right and winner that is no preference, and why; None where all of them are.
 
     Examples:
@@ -127,18 +133,18 @@ def find_invalid_row(frame: pl.DataFrame) -> tuple[int, str] | None:
     row = int(bad[0])
     left_doc, right_doc, winner_cell = frame.select("left", "right", "winner").row(row)
     if left_doc == right_doc:
-        return row, f"document '{left_doc}' is compared with itself"
+        return row, Note("self-comparison", f"document '{left_doc}' is compared with itself")
     if winner_cell in OUTCOMES:
-        return row, f"does the winner '{winner_cell}' mean a document or an outcome? Rename the document"
+        return row, Note(
+            "ambiguous-winner", f"the winner '{winner_cell}' may be a document or an outcome; rename the document"
+        )
     hint = did_you_mean(
         winner_cell, [*OUTCOMES, *(doc for doc in (left_doc, right_doc) if doc.lower() == winner_cell.lower())]
     )
     if winner_cell.removeprefix("-").isdecimal():
         hint = "; a number may mean either side: put a word in its place"
-    return (
-        row,
-        f"expected a winner of {', '.join(OUTCOMES)}, '{left_doc}' or '{right_doc}', found '{winner_cell}'{hint}",
-    )
+    expected = f"{', '.join(OUTCOMES)}, '{left_doc}' or '{right_doc}'"
+    return row, Note("bad-winner", f"expected a winner of {expected}, found '{winner_cell}'{hint}")
 
 
 def _is_filled(cells: pl.Series) -> pl.Series:

@@ -42,14 +42,16 @@ class Run:
     def __init__(self, frame: pl.DataFrame, name: str = "run", tag: str | None = None) -> None:
         require_schema(frame, SCHEMA, table_name="Run", hint="`Run.of` takes other names and types")
         if not frame.height:
-            raise TableError(f"run '{name}' has no documents")
+            raise TableError("no-documents", "the run has no documents", subject=name)
         if not frame["score"].is_finite().all():
-            raise TableError(f"run '{name}' has a score that is no finite number; it has no place in a ranking")
+            raise TableError("bad-score", "a score is no finite number; it has no place in a ranking", subject=name)
         frame, groups = group_rows(frame.select("query", "doc", "score"))
         if (duplicate := first_duplicate(groups, frame["doc"])) is not None:
             query, doc = duplicate
             raise DuplicateError(
-                f"run '{name}': document '{doc}' stands twice under query '{query}'; keep one of the two",
+                "duplicate-document",
+                f"document '{doc}' stands twice under query '{query}', where it may stand once",
+                subject=name,
                 table="run",
                 query=query,
                 doc=doc,

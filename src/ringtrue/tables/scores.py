@@ -52,7 +52,9 @@ class Scores:
         if not self.frame["value"].is_finite().all():
             bad_row = self.frame.filter(~pl.col("value").is_finite()).row(0, named=True)
             raise TableError(
-                f"{bad_row['measure']} of query '{bad_row['query']}' in run '{bad_row['run']}' is no finite number"
+                "score-not-finite",
+                f"{bad_row['measure']} of query '{bad_row['query']}' is no finite number",
+                subject=str(bad_row["run"]),
             )
 
     def means(self, *, level: float = 0.95) -> dict[str, dict[str, Estimate]]:
@@ -85,7 +87,9 @@ class Scores:
         if np.count_nonzero(~np.isnan(values)) < self.frame.height:
             twice = self.frame.filter(self.frame.select("run", "query", "measure").is_duplicated()).row(0, named=True)
             raise TableError(
-                f"{twice['measure']} of query '{twice['query']}' in run '{twice['run']}' stands twice in the scores"
+                "duplicate-score",
+                f"{twice['measure']} of query '{twice['query']}' stands twice in the scores",
+                subject=str(twice["run"]),
             )
         measures, runs, queries = (tuple(names.to_list()) for names in names_by_column.values())
         return Cube(measures=measures, runs=runs, queries=queries, values=values)

@@ -346,7 +346,7 @@ def test_everybody_may_give_the_same_label() -> None:
         (["1", "0.5"], "row 2: expected a whole number of 32 bits in column 'label', found '0.5'"),
         (["true", "false"], "row 1: expected a finite number in column 'label', found 'true'"),
         ([1, float("nan")], "row 2: expected a finite number"),
-        ([1, None], "row 2: column 'label' is empty, as in 1 of 2 rows"),
+        ([1, None], "row 2: column 'label' is empty in 1 of 2 rows"),
         ([1, ""], "row 2: column 'label' is empty"),
     ],
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import partial
@@ -14,11 +13,11 @@ from ringtrue.cli.options import common
 from ringtrue.cli.options.common import option
 from ringtrue.cli.output import OutputFormat, emit
 from ringtrue.errors import DuplicateError, FormatError, InputError, UsageError
+from ringtrue.messages import Note
 
 if TYPE_CHECKING:
     import polars as pl
 
-    from ringtrue.cli.options.labels import LabelInputs
     from ringtrue.evaluation.inputs import Missing
     from ringtrue.judges.ceiling import Ceiling, CeilingScatter, QueryConfusions
     from ringtrue.judges.ceiling.ndcg_ceiling import CeilingMethod
@@ -27,8 +26,6 @@ if TYPE_CHECKING:
     from ringtrue.tables import Judgments
 
 METHODS = ("exact", "simulation", "closed-form")
-NO_QUERY_COLUMN = "no column names the query"
-AVERAGE_ADVICE = re.compile(r",? or average over the judges \(--judges average\)")
 AXIS_ROLES = {"rows": "testing judge", "columns": "training judge"}
 DEFAULT_AXES = {"rows": "gold", "columns": "bronze"}  # what a matrix without names is read as, for correction
 NO_QUERY_ID = "0"  # the query of documents that have none
@@ -262,8 +259,8 @@ def _read_votes_and_confusion(
             confusion = label_inputs.explain_errors(lambda: estimate(votes, repeats=files.repeats, **roles))
             source_documents = confusion_documents(votes, repeats=files.repeats, **roles)
     except (InputError, UsageError) as error:
-        raise type(error)(_rephrase_label_error(str(error), label_inputs)) from error
-    notes += [common.prefix_options(note, "label") for note in label_inputs.notes]
+        raise common.use_own_options(error.found_in(label_inputs.labels[0]), "label") from error
+    notes += [common.rename_selection(note, "label") for note in label_inputs.notes]
     assert confusion is not None
     return votes, confusion, source_documents
 
@@ -328,18 +325,12 @@ def _check_testing_judge(
     return [note]
 
 
-def _rephrase_label_error(message: str, label_inputs: LabelInputs) -> str:
-    """What is wrong with the labels, with the file and the names of the options here."""
-    message = common.prefix_options(message, "label")
-    is_about_file = any(str(path) in message for path in (*label_inputs.labels, label_inputs.gold))
-    return message if is_about_file else f"{label_inputs.labels[0]}: {message}"
-
-
 def _read_testing_labels(
     files: _CeilingFiles, notes: list[str]
 ) -> tuple[Judgments, Callable[[Callable[[], Any]], Any]]:
     """The testing judge's labels, and what tells the lines of a document with two."""
     from ringtrue.cli.options.files import formats_by_kind
+    from ringtrue.cli.options.runs import suggest_one_label
     from ringtrue.files import read_judgments
     from ringtrue.files.read import explain_duplicate
 
@@ -348,10 +339,10 @@ def _read_testing_labels(
         **common.parse_selection(files.columns, files.where),
     }
 
-    def note(text: str) -> None:
-        notes.append(
-            f"{text.split(': each document')[0]}: all are taken for one list" if NO_QUERY_COLUMN in text else text
-        )
+    def note(note: Note) -> None:
+        if note.code == "no-query-column":
+            note = note.changed(text="no column names the query: all are taken for one list", suggestions=())
+        notes.append(note)
 
     labels = read_judgments(files.judgments, needs_query=bool(files.runs), note=note, **read_settings)
     if files.judge is not None:
@@ -365,10 +356,9 @@ def _read_testing_labels(
         except DuplicateError as error:
             if error.table == "run":
                 raise
-            message = str(explain_duplicate(error, files.judgments, **read_settings))
+            located = suggest_one_label(explain_duplicate(error, files.judgments, **read_settings))
             # One label for each document: there is nothing to average here.
-            message = AVERAGE_ADVICE.sub("", message).replace(", choose one judge", " or choose one judge")
-            raise InputError(message) from error
+            raise InputError.of(located.note.renamed({"judges": None}), file=located.file) from error
 
     return labels, explain_errors
 

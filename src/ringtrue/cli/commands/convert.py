@@ -96,7 +96,7 @@ def command(
 
             raise explain_duplicate(error, source, form=read_as, columns=column_names, where=conditions) from error
         except TableError as error:
-            raise TableError(f"{file.display_name}: {error}") from error
+            raise error.found_in(file.display_name) from error
         kind = "preferences"
     else:
         _refuse_preference_options(kind, to_kind, ties, repeats)

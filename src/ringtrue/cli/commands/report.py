@@ -102,7 +102,7 @@ class ReportOptions:
 
     def explain_errors(self, compute: Callable[[], Report]) -> Report:
         """What `compute` gives; what is wrong with labels or votes is told with their file, if it can be only that."""
-        from ringtrue.files.read import explain_duplicate, with_message
+        from ringtrue.files.read import explain_duplicate
 
         label_paths = [path for path in (self.labels, self.preferences) if path]
         path = label_paths[0] if len(label_paths) == 1 else None
@@ -114,10 +114,10 @@ class ReportOptions:
                 columns, where = self._selection_of(path)
                 kind: TableKind = "preferences" if self.labels is None else "judgments"
                 explained_error = explain_duplicate(error, path, kind=kind, columns=columns, where=where)
-            raise with_message(explained_error, _use_label_option_names(str(explained_error))) from error
+            raise common.use_own_options(explained_error, "label") from error
         except TableError as error:
-            prefix = "" if path is None else f"{self.sources[path].display_name}: "
-            raise TableError(f"{prefix}{_use_label_option_names(str(error))}") from error
+            located = error if path is None else error.found_in(self.sources[path].display_name)
+            raise common.use_own_options(located, "label") from error
         return replace(report, absent=tuple((title, _use_label_option_names(why)) for title, why in report.absent))
 
     def _require_consistent_files(self) -> None:
@@ -164,10 +164,10 @@ class ReportOptions:
                 self.sources[path],
                 columns=columns,
                 where=where,
-                note=lambda text: self.run_inputs.notes.append(_use_label_option_names(text)),
+                note=lambda note: self.run_inputs.notes.append(common.rename_selection(note, "label")),
             )
         except (TableError, FormatError, UsageError) as error:
-            raise type(error)(_use_label_option_names(str(error))) from error
+            raise common.use_own_options(error, "label") from error
 
     def _selection_of(self, path: str) -> tuple[dict[str, str], dict[str, str]]:
         """What --label-columns and --label-where say about a file; the traps have what they have."""

@@ -13,7 +13,8 @@ import click
 
 from ringtrue.cli.errors import Misuse, OptionError
 from ringtrue.cli.output import OutputFormat
-from ringtrue.errors import UsageError, did_you_mean
+from ringtrue.errors import RingtrueError, UsageError, did_you_mean
+from ringtrue.messages import Note
 
 COLUMN_NAMES = (
     "query", "doc", "judge", "label", "score", "left", "right", "winner", "prob", "stratum", "design", "time",
@@ -22,6 +23,7 @@ COLUMN_NAMES = (
 Function: TypeAlias = Callable[..., Any]
 Decorator: TypeAlias = Callable[[Function], Function]
 Value = TypeVar("Value")
+ErrorT = TypeVar("ErrorT", bound=RingtrueError)
 POSITIVE = click.IntRange(1, 2**31 - 1)
 ALL_OTHERS = "put the others into files"
 SHARE = click.FloatRange(0, 1, min_open=True, max_open=True)
@@ -225,6 +227,20 @@ def parse_conditions(values: tuple[str, ...]) -> dict[str, str]:
 def parse_selection(columns: tuple[str, ...], where: tuple[str, ...]) -> dict[str, dict[str, str]]:
     """Both, as what reads a file takes them."""
     return {"columns": parse_columns(columns), "where": parse_conditions(where)}
+
+
+def use_own_options(error: ErrorT, prefix: str) -> ErrorT:
+    """An error about a file whose columns and rows are chosen by options of its own, such as `--gold-columns`."""
+    return error.with_note(error.note.renamed(_own_options(prefix)))
+
+
+def rename_selection(note: str, prefix: str) -> str:
+    """A note about such a file."""
+    return note.renamed(_own_options(prefix)) if isinstance(note, Note) else prefix_options(note, prefix)
+
+
+def _own_options(prefix: str) -> dict[str, str | None]:
+    return {name: f"{prefix}_{name}" for name in ("columns", "where")}
 
 
 def prefix_options(text: str, prefix: str) -> str:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from ringtrue.cli.options import common
-from ringtrue.errors import DuplicateError, InputError, TableError, UsageError
+from ringtrue.errors import DuplicateError, InputError, UsageError
 from ringtrue.gold.designs import DESIGNS, Design
+from ringtrue.messages import Suggestion
 
 if TYPE_CHECKING:
     from ringtrue.cli.options.runs import RunInputs
@@ -135,36 +135,26 @@ def read_gold(
         labels = read_judgments(source, note=note, columns=columns, where=where, allow_blank=True)
         labels.require_one_label_each()
     except DuplicateError as error:
-        message = str(explain_duplicate(error, source.path, columns=columns, where=where))
+        located = explain_duplicate(error, source.path, columns=columns, where=where)
+        one_judge = Suggestion("chooses one judge", gold_where={"judge": "NAME"})
         has_several_judges = error.judge is None and option == "--gold"
-        advice = (
-            "choose one judge (--gold-where judge=NAME)"
-            if has_several_judges
-            else "gold says one thing of each: keep one"
-        )
-        raise InputError(re.sub(r"(keep one of them|choose one judge) .*?\)(?= \(|$)", advice, message)) from error
-    except TableError as error:
-        message = str(error)
-        if "needs a column 'label'" in message:
-            message = (
-                f"{source.display_name}: expected a column label with what gold says; "
-                f"{message[message.index('found') :]}"
-            )
-            message = (
-                f"{message.split('. Rename')[0]}. Fill it in: {option} is what `ringtrue sample` wrote, with labels"
-            )
-        raise TableError(_rephrase_for_option(message, option)) from error
+        note_of_gold = located.note.changed(suggestions=[one_judge] if has_several_judges else ())
+        raise InputError.of(note_of_gold, file=located.file) from error
     except (InputError, UsageError) as error:
-        raise type(error)(_rephrase_for_option(str(error), option)) from error
+        raise _name_own_options(error, option) from error
     return labels
 
 
-def _rephrase_for_option(message: str, option: str) -> str:
-    """An error in the words of the option: the file of --gold has --gold-columns and --gold-where, others have none."""
+def _name_own_options(error: common.ErrorT, option: str) -> common.ErrorT:
+    """An error by the options of the file: that of --gold has --gold-columns and --gold-where, others have none."""
     if option == "--gold":
-        return common.prefix_options(message, "gold")
-    shortened = re.sub(r"(, or say|; say what they are:|;) `?--(columns|where)\b.*", "", message)
-    return message if shortened == message else f"{shortened}; {option} is what `ringtrue sample` wrote, with labels"
+        error = common.use_own_options(error, "gold")
+    elif error.note.suggestions:
+        error = error.with_note(error.note.renamed(dict.fromkeys(("columns", "where"))))
+    if error.code == "missing-column" or (option != "--gold" and error.code == "empty-cell"):
+        text = f"{error.text}; {option} is what `ringtrue sample` wrote, with labels"
+        error = error.with_note(error.note.changed(text=text, suggestions=()))
+    return error
 
 
 gold_options = common.compose(

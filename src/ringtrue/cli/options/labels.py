@@ -13,6 +13,7 @@ from ringtrue.cli.options import common
 from ringtrue.cli.options.common import option
 from ringtrue.cli.options.files import Sources, columns_per_file, is_same_file, list_table_columns, normalise_selection
 from ringtrue.errors import DuplicateError, FormatError, TableError, UsageError
+from ringtrue.messages import Note
 
 if TYPE_CHECKING:
     from ringtrue.files import Format, TableKind
@@ -76,7 +77,7 @@ class LabelInputs:
             table = self._read_table(self.gold, columns, where, gold=True)
             votes = self._collect_votes(table, f"{file_name}, gold" if self.gold in self.labels else file_name)
         except (TableError, FormatError) as error:  # --columns is about the labels too
-            raise type(error)(common.prefix_options(str(error), "gold")) from error
+            raise common.use_own_options(error, "gold") from error
         return self._with_one_label_each(votes, self.gold, columns, where, subject="gold has")
 
     def read_reference_votes(self, path: str, *, subject: str = "the traps have") -> Votes:
@@ -99,15 +100,14 @@ class LabelInputs:
             if error.judge is None:  # in a file of known labels, which was told when it was read
                 raise
             if len(self.labels) > 1:
-                from ringtrue.files.read import with_message
-
-                raise with_message(error, f"{self._file_names}: {error}") from error
+                raise error.found_in(self._file_names) from error
             raise self._with_line_numbers(error, self.labels[0], *self._selection_per_file()[0]) from error
         except TableError as error:
-            if any(str(error).startswith(source.display_name) for source in self.sources.values()):
+            if error.file is not None:
                 raise
-            conditions = "".join(f", where {name}={value}" for name, value in self._selection_per_file()[0][1].items())
-            raise TableError(f"{self._file_names}{conditions}: {error}") from error
+            conditions = ", ".join(f"{name}={value}" for name, value in self._selection_per_file()[0][1].items())
+            narrowed = error.about(f"where {conditions}") if conditions else error
+            raise narrowed.found_in(self._file_names) from error
 
     @property
     def _file_names(self) -> str:
@@ -169,9 +169,9 @@ class LabelInputs:
         source, kind = self.sources[path], self._recognise_kind(path, columns)
         form = self._formats_by_kind()[kind]
 
-        def note(text: str) -> None:
+        def note(note: Note) -> None:
             if not gold or path not in self.labels:  # which has been told
-                self._add_note(common.prefix_options(text, "gold") if gold else text)
+                self._add_note(common.rename_selection(note, "gold") if gold else note)
 
         if kind == "preferences":
             if self.scale is not None:
@@ -186,7 +186,7 @@ class LabelInputs:
         try:
             votes = make_votes(table, scale=_parse_scale(self.scale), outside=self.outside)
         except TableError as error:
-            raise TableError(f"{file_names}: {error}") from error
+            raise error.found_in(file_names) from error
         for note in votes.notes:
             self._add_note(f"{file_names}: {note}")
         return votes

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ringtrue.cli.options.common import ALL_OTHERS, parse_selection, prefix_options, require_one_stdin
+from ringtrue.cli.options.common import ALL_OTHERS, parse_selection, require_one_stdin, use_own_options
 from ringtrue.cli.options.files import (
     QRELS_SUFFIXES,
     TABLE_SUFFIXES,
@@ -19,6 +19,7 @@ from ringtrue.cli.options.files import (
 )
 from ringtrue.errors import DuplicateError, FormatError, InputError, MismatchError, TableError, UsageError
 from ringtrue.formatting.phrases import format_count
+from ringtrue.messages import Note
 
 if TYPE_CHECKING:
     from ringtrue.files import TableKind
@@ -56,8 +57,10 @@ class RatingFiles:
         from ringtrue.files import read_preferences
         from ringtrue.tables.preferences import concat_tables
 
-        def note(text: str) -> None:
-            self.notes.append(text.replace("each pair is an item of its own", "all documents are rated together"))
+        def note(note: Note) -> None:
+            is_one_list = note.code == "no-query-column"
+            text = "no column names the query: all documents are rated together" if is_one_list else note.text
+            self.notes.append(note.changed(text=text))
 
         for path in self.preferences:
             self._refuse_other_kinds(path)
@@ -81,7 +84,7 @@ class RatingFiles:
             labels = read_judgments(source, needs_query=False, note=self.notes.append, **read_settings)
         except (TableError, FormatError, UsageError) as error:
             self._refuse_preferences_as_gold(source, read_settings)
-            raise type(error)(prefix_options(str(error), "gold")) from error
+            raise use_own_options(error, "gold") from error
         try:
             require_one_label_each(make_votes(labels))
         except DuplicateError as error:

@@ -11,6 +11,7 @@ import click
 from ringtrue.cli.options import common
 from ringtrue.cli.options.common import option
 from ringtrue.errors import DuplicateError, UsageError
+from ringtrue.messages import Suggestion
 
 if TYPE_CHECKING:
     from ringtrue.evaluation.inputs import Judges, Missing
@@ -118,7 +119,9 @@ class RunInputs:
         except DuplicateError as error:
             if error.table == "run":
                 raise
-            raise explain_duplicate(error, path or self.judgments, **self._read_settings()) from error
+            raise suggest_one_label(
+                explain_duplicate(error, path or self.judgments, **self._read_settings())
+            ) from error
 
     def evaluate(
         self, runs: Iterable[Run], labels: Judgments, measures: Iterable[Measure], path: str | None = None
@@ -148,6 +151,16 @@ class RunInputs:
             "form": formats_by_kind(("run", "judgments"), self.forced)["judgments"],
             **common.parse_selection(self.columns, self.where),
         }
+
+
+def suggest_one_label(error: DuplicateError) -> DuplicateError:
+    """An error about a document with several labels, with the options that choose one of them."""
+    choices = {
+        "repeated-label": [Suggestion(repeats="first"), Suggestion("keeps one", repeats="last")],
+        "several-judges": [Suggestion("chooses one judge", judge=...)],
+    }
+    suggestions = [*error.note.suggestions, *choices.get(error.code, [])]
+    return error.with_note(error.note.changed(suggestions=suggestions))
 
 
 # What comes first in the help of a command that evaluates; `evaluation_options` comes last.
