@@ -23,8 +23,8 @@ from ringtrue.files import (
     recognise_kind,
 )
 from ringtrue.files.byte_source import Source
-from ringtrue.messages import Note
 from ringtrue.files.read import derive_run_name, explain_duplicate
+from ringtrue.messages import Note
 from strategies import examples, messy_texts
 
 READERS: dict[str, Callable[..., Any]] = {

@@ -14,11 +14,14 @@ from ringtrue.messages import Argument, Suggestion
 # Which command does what a public function does.
 COMMAND_BY_FUNCTION = {
     "aggregate": "aggregate",
+    "disagree": "disagreement",
     "sample": "sample",
     "sample_queries": "sample",
 }
 # Options whose parameter has another name than the argument of the function, by command.
 OPTION_BY_ARGUMENT = {
+    "": {"form": "forced"},  # in every command
+    "disagreement": {"levels": "level_texts"},
     "sample": {"measure": "measures"},
 }
 
@@ -43,7 +46,10 @@ class CommandLine:
 
     def suggestion(self, suggestion: Suggestion) -> str:
         """`--repeats last`, or a whole call: `ringtrue sample … --queries 20`."""
-        command = load_command(COMMAND_BY_FUNCTION[suggestion.function]) if suggestion.function else self.command
+        command = self.command
+        if suggestion.function:
+            name = COMMAND_BY_FUNCTION.get(suggestion.function)
+            command = load_command(name) if name else None
         if command is None:
             return ""
         options = [_spell_argument(command, name, value) for name, value in suggestion.arguments.items()]
@@ -61,7 +67,8 @@ class CommandLine:
 
 def find_option(command: click.Command, argument: str) -> click.Option | None:
     """The option of a command for an argument of the function behind it."""
-    name = OPTION_BY_ARGUMENT.get(command.name or "", {}).get(argument, argument)
+    names = OPTION_BY_ARGUMENT[""] | OPTION_BY_ARGUMENT.get(command.name or "", {})
+    name = names.get(argument, argument)
     return next((option for option in command.params if isinstance(option, click.Option) and option.name == name), None)
 
 

@@ -56,23 +56,27 @@ class Source:
         """The source at a path, or the source itself."""
         return path if isinstance(path, Source) else cls(str(path), progress)
 
-    def fault(self, message: str, *, line: int | None = None) -> FormatError:
-        """What is wrong with it, and in which line."""
-        return FormatError(f"{self.display_name}{'' if line is None else f':{line}'}: {message}")
-
     def read_head(self, size: int = HEAD_SIZE) -> bytes:
         """The first bytes, decompressed, without a byte-order mark; refuses what can be no text."""
         with self._open() as stream:
             first_bytes = stream.read(size).removeprefix(BOM)
         if not first_bytes:
-            raise self.fault("the file is empty")
+            raise FormatError("empty-file", "the file is empty", file=self.display_name)
         if first_bytes.startswith(BOM16):
-            raise self.fault("the text is UTF-16; save it as UTF-8")
+            raise FormatError("not-utf8", "the text is UTF-16; save it as UTF-8", file=self.display_name)
         for magic, name in OTHER_COMPRESSIONS.items():
             if first_bytes.startswith(magic):
-                raise self.fault(f"this is packed with {name}; unpack it, or pack it with gzip or zstd")
+                raise FormatError(
+                    "unknown-compression",
+                    f"this is packed with {name}; unpack it, or pack it with gzip or zstd",
+                    file=self.display_name,
+                )
         if b"\0" in first_bytes and not first_bytes.startswith(PARQUET):
-            raise self.fault("this is a binary file; expected text (plain, .gz or .zst) or Parquet")
+            raise FormatError(
+                "binary-file",
+                "this is a binary file; expected text (plain, .gz or .zst) or Parquet",
+                file=self.display_name,
+            )
         return first_bytes
 
     def chunks(self, size: int = CHUNK_SIZE) -> Iterator[bytes]:
@@ -96,12 +100,14 @@ class Source:
     def decode_line(self, line: bytes, number: int) -> str:
         """A line as text, or an error that names it."""
         if b"\0" in line:
-            raise self.fault("a zero byte: this is no text file", line=number)
+            raise FormatError("binary-file", "a zero byte: this is no text file", file=self.display_name, line=number)
         try:
             return line.decode()
         except UnicodeDecodeError as error:
             byte = f"{line[error.start]:#04x}"
-            raise self.fault(f"not UTF-8 (byte {byte}); convert the file to UTF-8", line=number) from error
+            raise FormatError(
+                "not-utf8", f"not UTF-8 (byte {byte}); convert the file to UTF-8", file=self.display_name, line=number
+            ) from error
 
     def read_all(self) -> bytes:
         """All of it."""
@@ -121,17 +127,19 @@ class Source:
                 else:
                     yield raw
         except FileNotFoundError as error:
-            raise FileError(f"{self.display_name}: no such file{self._suggest_neighbour()}") from error
-        except IsADirectoryError as error:
-            raise FileError(f"{self.display_name}: this is a directory; name the files in it") from error
-        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
             raise FileError(
-                f"{self.display_name}: the compressed file is damaged or cut off; fetch it again"
+                "no-such-file", f"no such file{self._suggest_neighbour()}", file=self.display_name
             ) from error
+        except IsADirectoryError as error:
+            raise FileError("is-a-folder", "this is a folder; name the files in it", file=self.display_name) from error
+        except (EOFError, gzip.BadGzipFile, zlib.error) as error:
+            text = "the compressed file is damaged or cut off; fetch it again"
+            raise FileError("damaged-file", text, file=self.display_name) from error
         except OSError as error:
-            raise FileError(f"{self.display_name}: cannot be read ({error.strerror or error})") from error
+            reason = error.strerror or error
+            raise FileError("unreadable-file", f"cannot be read ({reason})", file=self.display_name) from error
         except ValueError as error:  # a zero byte in the name
-            raise FileError(f"{self.display_name!r}: cannot be read ({error})") from error
+            raise FileError("unreadable-file", f"cannot be read ({error})", file=repr(self.display_name)) from error
 
     def _open_raw(self) -> IO[bytes] | _CountingFile:
         path = Path(self.path)
@@ -139,7 +147,7 @@ class Source:
             return _CountingFile(path, self.progress)
         if self._buffer is None:
             if self.path == STDIN and sys.stdin is None:
-                raise FileError("standard input is closed; name a file")
+                raise FileError("closed-input", "standard input is closed; name a file")
             self._buffer = sys.stdin.buffer.read() if self.path == STDIN else path.read_bytes()
         return io.BytesIO(self._buffer)
 

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Literal, TypeAlias
 
+from ringtrue.errors import FormatError
 from ringtrue.files.byte_source import HEAD_SIZE, PARQUET, Source
 from ringtrue.files.whitespace_fields import NUMBER, Layout, split_fields
+from ringtrue.messages import Suggestion
 from ringtrue.tables.columns import COLUMN_ALIASES
 from ringtrue.tables.preferences import OUTCOMES
 
@@ -73,13 +75,20 @@ def _refuse_other_kinds(source: Source, kind: TableKind, first_line: str, field_
     separator = find_separator(first_line)
     if separator in (",", ";") and first_line.count(separator) > 1:
         names = [name.strip() for name in first_line.split(separator)]
-        raise source.fault(
-            f"this looks like a table with the columns {', '.join(names)[:80]}; say what they "
-            f"are: --columns query=…,doc=…,{'score' if kind == 'run' else 'label'}=…"
+        needed = {"query": "…", "doc": "…", "score" if kind == "run" else "label": "…"}
+        raise FormatError(
+            "unknown-columns",
+            f"this looks like a table with the columns {', '.join(names)[:80]}",
+            file=source.display_name,
+            suggestions=[Suggestion("says what they are", columns=needed)],
         )
     apparent_kind = {6: "a run (6 fields a line)", 4: "judgments (4 fields a line)"}.get(field_count)
     if apparent_kind:
-        raise source.fault(f"this looks like {apparent_kind}, expected {'a run' if kind == 'run' else kind}")
+        raise FormatError(
+            "other-kind",
+            f"this looks like {apparent_kind}, expected {'a run' if kind == 'run' else kind}",
+            file=source.display_name,
+        )
 
 
 def recognise_kind(source: Source, *, columns: Mapping[str, str] | None = None) -> TableKind:
@@ -107,8 +116,11 @@ def recognise_kind(source: Source, *, columns: Mapping[str, str] | None = None) 
         return "run" if _have_ranks(lines) else "judgments"
     if "\t" in lines[0]:
         return "topics"
-    raise source.fault(
-        f"neither run, judgments nor preferences: the first line has {len(fields)} fields; say what it is with --as"
+    raise FormatError(
+        "unknown-content",
+        f"neither run, judgments nor preferences: the first line has {len(fields)} fields",
+        file=source.display_name,
+        suggestions=[Suggestion("says what it is", form=...)],
     )
 
 
@@ -169,7 +181,9 @@ def _recognise_text_format(first_line: str, source: Source, kind: TableKind) -> 
         return "cranfield"
     if "\t" in first_line:
         return "id-text"
-    raise source.fault(
+    raise FormatError(
+        "unknown-content",
         f"expected {kind} as <top>…</top>, as Cranfield's .I, as lines of id, tab, text, "
-        f"or as a table with named columns; found '{first_line[:40]}'"
+        f"or as a table with named columns; found '{first_line[:40]}'",
+        file=source.display_name,
     )

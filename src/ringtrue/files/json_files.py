@@ -12,9 +12,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from ringtrue.errors import TableError, UsageError
+from ringtrue.errors import FormatError, TableError, UsageError
 from ringtrue.files.byte_source import Source
 from ringtrue.files.write import replace_file
+from ringtrue.messages import Suggestion
 from ringtrue.stats.confusion import Confusion
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ SUM_TOLERANCE = 0.01  # how far from 1 the shares of a row may add up, when each
 SHARE_TOLERANCE = 0.005 + 1e-9  # how far a share may be from what its counts say
 MAX_COUNT = 2**53  # more than anybody counts; sums stay far from the largest float
 LABEL_RANGE = range(-(2**31), 2**31)
-MATRIX_EXAMPLE = '{"rows": "gold", "columns": "bronze", "labels": [0, 1], "matrix": [[0.9, 0.1], [0.2, 0.8]]}'
+MATRIX_EXAMPLE = '"labels": [0, 1], "matrix": [[0.9, 0.1], [0.2, 0.8]]}'
 
 
 def read_gains(path: str | Path | Source) -> dict[int, float]:
@@ -42,22 +43,33 @@ def read_gains(path: str | Path | Source) -> dict[int, float]:
     """
     source = Source.of(path)
     content = read_json(source, f"gains as JSON, such as {GAINS_EXAMPLE}")
+    try:
+        return _parse_gains(content)
+    except FormatError as error:
+        raise error.found_in(source.display_name) from error
+
+
+def _parse_gains(content: Any) -> dict[int, float]:
     if not isinstance(content, dict) or not isinstance(content.get("gains"), dict):
         found_names = ", ".join(content) or "nothing" if isinstance(content, dict) else "no object"
-        raise source.fault(f"expected an object with gains, such as {GAINS_EXAMPLE}; found {found_names}")
+        raise FormatError("bad-gains", f"expected an object with gains, such as {GAINS_EXAMPLE}; found {found_names}")
     if not content["gains"]:
-        raise source.fault(f"gains is empty; give every label its gain, such as {GAINS_EXAMPLE}")
+        raise FormatError("bad-gains", f"gains is empty; give every label its gain, such as {GAINS_EXAMPLE}")
     gains: dict[int, float] = {}
     for label, gain in content["gains"].items():
         if not re.fullmatch(r"-?\d{1,10}", label):
-            raise source.fault(f"labels are whole numbers, and gains has '{label}'; such as {GAINS_EXAMPLE}")
+            raise FormatError(
+                "bad-gains", f"labels are whole numbers, and gains has '{label}'; such as {GAINS_EXAMPLE}"
+            )
         if int(label) in gains:
-            raise source.fault(f"label {int(label)} stands twice in gains; each has one gain")
+            raise FormatError("duplicate-label", f"label {int(label)} stands twice in gains; each has one gain")
         if not is_nonnegative_number(gain):
-            raise source.fault(f"the gain of label {label} should be a number of at least 0, found {json.dumps(gain)}")
+            raise FormatError(
+                "bad-gains", f"the gain of label {label} should be a number of at least 0, found {json.dumps(gain)}"
+            )
         gains[int(label)] = float(gain)
     if not any(gains.values()):
-        raise source.fault(f"every gain is 0, and nothing would be worth anything; such as {GAINS_EXAMPLE}")
+        raise FormatError("bad-gains", f"every gain is 0, and nothing would be worth anything; such as {GAINS_EXAMPLE}")
     return gains
 
 
@@ -77,11 +89,13 @@ def write_gains(path: str | Path, disagreement: Disagreement) -> None:
         <BLANKLINE>
     """
     if not disagreement.gains:
-        raise TableError("no level has a weight: there are no gains to write")
+        raise TableError("no-weights", "no level has a weight: there are no gains to write")
     if not any(disagreement.cases[name] for name in disagreement.top):
         raise TableError(
+            "unused-top-level",
             f"nobody said {' or '.join(disagreement.top)}, the top level, and all labels below it would be worth "
-            "nothing: no gains are written; leave out --scale, or give labels in which somebody did"
+            "nothing: no gains are written",
+            suggestions=[Suggestion("takes the levels that were given", function="disagree", scale=None)],
         )
     label_of_level = {name: str(label) for name, label in zip(disagreement.levels, disagreement.labels, strict=True)}
     content: dict[str, object] = {
@@ -103,11 +117,13 @@ def holds_matrix(path: str | Path | Source) -> bool:
     return head.startswith(b"{") and not is_json_lines and (b'"matrix"' in head or b'"counts"' in head)
 
 
-def read_confusion(path: str | Path | Source, *, renormalise: bool = False) -> Confusion:
+def read_confusion(
+    path: str | Path | Source, *, renormalise: bool = False, rows: str = "gold", columns: str = "bronze"
+) -> Confusion:
     """A confusion matrix from JSON: `labels`, and `matrix` with a row for each label, or `counts`, or both.
 
-    `rows` and `columns` name the judges, gold and bronze where nothing is said: a row says how often the judge of the
-    columns gives each label when that of the rows gave this one. Bronze or a training judge in the rows is refused.
+    `rows` and `columns` name the judges where the file does not: a row says how often the judge of the columns gives
+    each label when that of the rows gave this one. Bronze or a training judge in the rows is refused.
     Without counts the matrix is taken for exactly known; with them, it must say the same as they do, to two decimals.
     Rows of shares that do not add up to 1 are refused, unless they are to be `renormalise`d; a row of null is that of a
     label that was never given. The JSON of a command that estimated a matrix, `ceiling` or `evaluate --gold`, will do
@@ -120,16 +136,24 @@ def read_confusion(path: str | Path | Source, *, renormalise: bool = False) -> C
         [[0.8, 0.2], [0.1, 0.9]]
     """
     source = Source.of(path)
-    content = _unwrap_matrix(read_json(source, f"a confusion matrix as JSON, such as {MATRIX_EXAMPLE}"))
+    example = f'{{"rows": "{rows}", "columns": "{columns}", {MATRIX_EXAMPLE}'
+    content = _unwrap_matrix(read_json(source, f"a confusion matrix as JSON, such as {example}"))
+    try:
+        return _parse_confusion(content, renormalise=renormalise, judges=(rows, columns), example=example)
+    except FormatError as error:
+        raise error.found_in(source.display_name) from error
+
+
+def _parse_confusion(content: Any, *, renormalise: bool, judges: tuple[str, str], example: str) -> Confusion:
     if not isinstance(content, dict) or "labels" not in content or not {"matrix", "counts"} & set(content):
-        raise source.fault(f"expected a confusion matrix with labels and matrix, such as {MATRIX_EXAMPLE}")
-    labels = _parse_matrix_labels(content["labels"], source)
-    rows, columns = _parse_judge_names(content, source)
-    shares = _parse_shares(content["matrix"], labels, source, renormalise=renormalise) if "matrix" in content else None
+        raise FormatError("bad-confusion", f"expected a confusion matrix with labels and matrix, such as {example}")
+    labels = _parse_matrix_labels(content["labels"])
+    rows, columns = _parse_judge_names(content, judges)
+    shares = _parse_shares(content["matrix"], labels, renormalise=renormalise) if "matrix" in content else None
     if "counts" in content:
-        counts = _parse_square(content["counts"], labels, source, "counts")
+        counts = _parse_square(content["counts"], labels, "counts")
         if shares is not None:
-            _require_counts_match_shares(shares, counts, labels, source)
+            _require_counts_match_shares(shares, counts, labels)
         return Confusion(rows=rows, columns=columns, labels=labels, counts=counts)
     assert shares is not None
     sums = shares.sum(axis=1, keepdims=True)
@@ -161,7 +185,9 @@ def write_confusion(path: str | Path, confusion: Confusion) -> None:
     """
     effective_n = np.zeros(0) if confusion.worth is None else confusion.worth
     if not np.isfinite(confusion.counts).all() or (confusion.counts < 0).any() or not np.all(effective_n >= 0):
-        raise UsageError("a confusion matrix holds numbers of at least 0, and so does its worth; nothing is written")
+        raise UsageError(
+            "bad-confusion", "a confusion matrix holds numbers of at least 0, and so does its worth; nothing is written"
+        )
     content = confusion.as_dict()
     if "counts" in content:
         content["counts"] = _effective_counts(confusion)
@@ -176,60 +202,68 @@ def _unwrap_matrix(content: Any) -> Any:
     return content
 
 
-def _parse_matrix_labels(labels: Any, source: Source) -> tuple[int, ...]:
+def _parse_matrix_labels(labels: Any) -> tuple[int, ...]:
     if not isinstance(labels, list) or not all(type(label) is int for label in labels) or len(labels) < 2:
-        raise source.fault(f"labels should be two whole numbers or more, found {shorten_json(labels)}")
+        raise FormatError("bad-confusion", f"labels should be two whole numbers or more, found {shorten_json(labels)}")
     for label in labels:
         if label not in LABEL_RANGE:
-            raise source.fault(
-                f"the label {shorten_json(label)} does not fit 32 bits; labels are small grades such as 0 to 3"
+            raise FormatError(
+                "bad-label",
+                f"the label {shorten_json(label)} does not fit 32 bits; labels are small grades such as 0 to 3",
             )
     if len(set(labels)) < len(labels):
         duplicate = next(label for label in labels if labels.count(label) > 1)
-        raise source.fault(f"label {duplicate} stands twice in labels; each has one row and one column")
+        raise FormatError(
+            "duplicate-label", f"label {duplicate} stands twice in labels; each has one row and one column"
+        )
     return tuple(labels)
 
 
-def _parse_judge_names(content: dict[str, Any], source: Source) -> tuple[str, str]:
+def _parse_judge_names(content: dict[str, Any], judges: tuple[str, str]) -> tuple[str, str]:
     """Who stands in the rows and who in the columns."""
-    names = content.get("rows", "gold"), content.get("columns", "bronze")
+    names = content.get("rows", judges[0]), content.get("columns", judges[1])
     if not all(isinstance(name, str) and name for name in names):
-        raise source.fault("rows and columns name the two judges, such as gold and bronze")
+        raise FormatError("bad-confusion", f"rows and columns name the two judges, such as {judges[0]} and {judges[1]}")
     if Confusion(rows=names[0], columns=names[1], labels=(), counts=np.empty((0, 0))).is_turned:
         is_training = names[0].startswith("training") or names[1].startswith("testing")
         row_judge = "the testing judge" if is_training else "gold"
-        raise source.fault(f"its rows are {names[0]}; {row_judge} belongs into the rows, turn the matrix around")
+        raise FormatError(
+            "turned-confusion", f"its rows are {names[0]}; {row_judge} belongs into the rows, turn the matrix around"
+        )
     return names
 
 
-def _parse_shares(rows: Any, labels: tuple[int, ...], source: Source, *, renormalise: bool) -> NDArray[np.float64]:
+def _parse_shares(rows: Any, labels: tuple[int, ...], *, renormalise: bool) -> NDArray[np.float64]:
     """The shares as they stand there, or made to add up to 1; zeros in a row of null."""
-    shares = _parse_square(rows, labels, source, "matrix")
+    shares = _parse_square(rows, labels, "matrix")
     sums = shares.sum(axis=1)
     is_null_row = np.array([_is_null(row) for row in rows])
     deviations = np.where(is_null_row, 0.0, np.abs(sums - 1))
     if np.any(deviations > SUM_TOLERANCE) and not (renormalise and np.all(sums[~is_null_row] > 0)):
         row = int(np.argmax(np.where(renormalise & (sums > 0), 0.0, deviations)))
-        advice = "--renormalise makes them so, in Python renormalise=True"
-        if renormalise:
-            advice = "there is nothing to make 1 of"
-        raise source.fault(
-            f"each row of a confusion matrix adds up to 1, and that of label {labels[row]} to {sums[row]:.3g}; {advice}"
+        rescaling = Suggestion("makes them so", renormalise=True)
+        nothing_to_scale = "; there is nothing to make 1 of" if renormalise else ""
+        raise FormatError(
+            "unnormalised-confusion",
+            f"each row of a confusion matrix adds up to 1, and that of label {labels[row]} to "
+            f"{sums[row]:.3g}{nothing_to_scale}",
+            suggestions=() if renormalise else [rescaling],
         )
     return shares / np.where(is_null_row, 1.0, sums)[:, None] if renormalise else shares
 
 
 def _require_counts_match_shares(
-    shares: NDArray[np.float64], counts: NDArray[np.float64], labels: tuple[int, ...], source: Source
+    shares: NDArray[np.float64], counts: NDArray[np.float64], labels: tuple[int, ...]
 ) -> None:
     """Refuse counts that say something else than the shares beside them."""
     totals = counts.sum(axis=1)
     expected_shares = counts / np.where(totals > 0, totals, 1.0)[:, None]
     for label, given_row, expected_row in zip(labels, shares, expected_shares, strict=True):
         if np.abs(given_row - expected_row).max() > SHARE_TOLERANCE:
-            raise source.fault(
+            raise FormatError(
+                "contradictory-counts",
                 f"in the row of label {label}, matrix says {_join_shares(given_row)} and counts "
-                f"{_join_shares(expected_row)}; correct one of them, or leave out matrix, which follows from counts"
+                f"{_join_shares(expected_row)}; correct one of them, or leave out matrix, which follows from counts",
             )
 
 
@@ -237,11 +271,11 @@ def _join_shares(shares: NDArray[np.float64]) -> str:
     return ", ".join(f"{share:.3g}" for share in shares) if shares.any() else "nothing"
 
 
-def _parse_square(rows: Any, labels: tuple[int, ...], source: Source, name: str) -> NDArray[np.float64]:
+def _parse_square(rows: Any, labels: tuple[int, ...], name: str) -> NDArray[np.float64]:
     size = len(labels)
     matrix = rows if isinstance(rows, list) else []
     if len(matrix) != size or not all(isinstance(row, list) and len(row) == size for row in matrix):
-        raise source.fault(f"{name} should have {size} rows and columns, as there are {size} labels")
+        raise FormatError("bad-confusion", f"{name} should have {size} rows and columns, as there are {size} labels")
     square = np.zeros((size, size))
     for position, row in enumerate(matrix):
         if _is_null(row):
@@ -249,9 +283,10 @@ def _parse_square(rows: Any, labels: tuple[int, ...], source: Source, name: str)
         for cell in row:
             if not is_nonnegative_number(cell) or cell > MAX_COUNT:
                 upper_bound = f" and at most {MAX_COUNT:,}" if is_nonnegative_number(cell) else ""
-                raise source.fault(
+                raise FormatError(
+                    "bad-confusion",
                     f"{name} should hold numbers of at least 0{upper_bound}, and the row of "
-                    f"label {labels[position]} has {shorten_json(cell)}"
+                    f"label {labels[position]} has {shorten_json(cell)}",
                 )
         square[position] = row
     return square
@@ -271,9 +306,10 @@ def _effective_counts(confusion: Confusion) -> list[list[float]]:
             exact_row = int(np.isinf(effective_n).argmax())
             estimated_row = int((np.isfinite(effective_n) & ~is_null_row).argmax())
             raise UsageError(
+                "mixed-worth",
                 f"the row of label {confusion.labels[exact_row]} is exactly known, and that of "
                 f"{confusion.labels[estimated_row]} is worth {effective_n[estimated_row]:.4g} cases: a file has counts "
-                "for all rows or for none; give worth as a number of cases for each row, or np.inf for all"
+                "for all rows or for none; give worth as a number of cases for each row, or np.inf for all",
             )
         counts = np.nan_to_num(confusion.matrix) * effective_n[:, None]
     cases: list[list[float]] = counts.tolist()
@@ -293,9 +329,9 @@ def read_json(source: Source, expected: str) -> Any:
     try:
         return json.loads(source.read_all(), object_pairs_hook=_require_unique_keys)
     except _DuplicateKeyError as error:
-        raise source.fault(str(error)) from error
+        raise FormatError("duplicate-key", str(error), file=source.display_name) from error
     except (ValueError, RecursionError) as error:
-        raise source.fault(f"expected {expected}; {error}") from error
+        raise FormatError("bad-json", f"expected {expected}; {error}", file=source.display_name) from error
 
 
 def is_nonnegative_number(value: object) -> bool:

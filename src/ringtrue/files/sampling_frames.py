@@ -46,4 +46,4 @@ def read_sampling_frame(path: str) -> SamplingFrame:
     try:
         return SamplingFrame.of(table)
     except TableError as error:
-        raise InputError(f"{source.display_name}: {error}") from error
+        raise InputError.of(error.note, file=source.display_name) from error

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 import polars as pl
 
-from ringtrue.errors import UsageError, did_you_mean
+from ringtrue.errors import FormatError, UsageError, did_you_mean
 from ringtrue.files.byte_source import BOM, HEAD_SIZE, Source
 from ringtrue.files.formats import Format, find_separator
 from ringtrue.messages import Note
@@ -41,22 +41,28 @@ def read_table(
     frame = _read_frame(source, form, note)
     for condition, value in (where or {}).items():
         name = condition.removesuffix("!")
-        _require_column(frame, name, source, option="--where")
+        _require_column(frame, name, source, parameter="where")
         if frame[name].dtype.is_nested():
             raise UsageError(
-                f"{source.display_name}: column '{name}' holds lists or objects, which --where cannot compare"
+                "nested-column",
+                f"column '{name}' holds lists or objects, and only single values can be compared",
+                parameter="where",
+                file=source.display_name,
             )
         is_equal = _match_cells(frame[name], value).fill_null(value=False)
         selected = frame.filter(~is_equal if condition.endswith("!") else is_equal)
         if frame.height and not selected.height:
             raise UsageError(
-                f"{source.display_name}: no row has {condition}={value}; {_list_distinct_cells(frame[name])}"
+                "no-such-rows",
+                f"no row has {condition}={value}; {_list_distinct_cells(frame[name])}",
+                parameter="where",
+                file=source.display_name,
             )
         frame = selected
     for theirs in (columns or {}).values():
-        _require_column(frame, theirs, source, option="--columns")
+        _require_column(frame, theirs, source, parameter="columns")
     if not frame.height:
-        raise source.fault("a header but no rows")
+        raise FormatError("no-data", "a header but no rows", file=source.display_name)
     return map_columns(frame, columns or {})
 
 
@@ -153,10 +159,20 @@ def _read_header(source: Source, form: Format) -> tuple[list[str], str]:
     line = head.decode("utf-8", "replace").split("\n")[0].rstrip("\r")
     separator = "\t" if form == "tsv" else find_separator(line) or ","
     if len(head) >= HEAD_SIZE - len(BOM) and b"\n" not in head:
-        raise source.fault(f"the names of the columns take more than {len(head):,} bytes; is this a table?", line=1)
+        raise FormatError(
+            "too-many-columns",
+            f"the names of the columns take more than {len(head):,} bytes; is this a table?",
+            file=source.display_name,
+            line=1,
+        )
     _require_few_columns(line.count(separator) + 1, source)
     if "\r" in line:
-        raise source.fault("a carriage return in the header; end lines with a line feed", line=1)
+        raise FormatError(
+            "carriage-return",
+            "a carriage return in the header; end lines with a line feed",
+            file=source.display_name,
+            line=1,
+        )
     return next(csv.reader([line], delimiter=separator), []), separator
 
 
@@ -168,16 +184,23 @@ def _read_frame(source: Source, form: Format, note: NoteHandler) -> pl.DataFrame
         if form == "jsonl":
             return _read_json_lines(source)
         return _read_separated(source, form, note)
-    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as error:
-        reason = (str(error).splitlines() or ["unreadable"])[0]
-        raise source.fault(f"cannot be read as {form}: {reason}") from error
+    except (pl.exceptions.PolarsError, pl.exceptions.PanicException) as cause:
+        reason = (str(cause).splitlines() or ["unreadable"])[0]
+        raise FormatError(
+            "unreadable-table", f"cannot be read as {form}: {reason}", file=source.display_name
+        ) from cause
 
 
 def _read_separated(source: Source, form: Format, note: NoteHandler) -> pl.DataFrame:
     names, separator = _read_header(source, form)
     names = [name.strip() for name in names]
     if duplicates := [name for name in names if name and names.count(name) > 1]:
-        raise source.fault(f"column '{duplicates[0]}' stands there twice; rename one of them", line=1)
+        raise FormatError(
+            "duplicate-column",
+            f"column '{duplicates[0]}' stands there twice; rename one of them",
+            file=source.display_name,
+            line=1,
+        )
     content = source.read_all()
     try:
         is_text = b"\0" not in content and (content.isascii() or bool(content.decode()))
@@ -210,9 +233,13 @@ def _raise_csv_fault(text: str, separator: str, source: Source) -> None:
         for row in rows:
             if len(row) > width:
                 expected = f"expected {width} fields as in the header"
-                raise source.fault(f"{expected}, found {len(row)}", line=rows.line_num)
+                raise FormatError(
+                    "too-many-fields", f"{expected}, found {len(row)}", file=source.display_name, line=rows.line_num
+                )
     except csv.Error as error:
-        raise source.fault(f"{error}; is a quote left open?", line=rows.line_num) from error
+        raise FormatError(
+            "unreadable-table", f"{error}; is a quote left open?", file=source.display_name, line=rows.line_num
+        ) from error
 
 
 def _note_short_rows(frame: pl.DataFrame, content: bytes, separator: str, source: Source, note: NoteHandler) -> None:
@@ -249,9 +276,11 @@ def _read_json_lines(source: Source) -> pl.DataFrame:
         try:
             record = json.loads(line)
         except (ValueError, RecursionError) as error:
-            raise source.fault(f"not JSON ({error})", line=number) from error
+            raise FormatError("bad-json", f"not JSON ({error})", file=source.display_name, line=number) from error
         if not isinstance(record, dict):
-            raise source.fault(f"expected an object {{…}}, found {line[:30]}", line=number)
+            raise FormatError(
+                "not-an-object", f"expected an object {{…}}, found {line[:30]}", file=source.display_name, line=number
+            )
         if not source.keeps_nested:
             record = {name: [] if isinstance(value, dict | list) else value for name, value in record.items()}
         records.append(record)
@@ -259,29 +288,37 @@ def _read_json_lines(source: Source) -> pl.DataFrame:
         cells += len(record)
         table_cells = len(records) * len(names)
         if table_cells - cells > MAX_EMPTY_CELLS and cells * 20 < table_cells:
-            raise source.fault(
+            raise FormatError(
+                "sparse-objects",
                 f"{len(records):,} objects have {len(names):,} different names, and nearly all cells of their table "
                 f"would be empty; give them the same names",
+                file=source.display_name,
                 line=number,
             )
     _require_few_columns(len(names), source)
     if not records:
-        raise source.fault("no line of data in this file")
+        raise FormatError("no-data", "no line of data in this file", file=source.display_name)
     try:
         return pl.DataFrame(records, infer_schema_length=None, strict=False)
     except (TypeError, ValueError, OverflowError, RecursionError) as error:
-        raise source.fault(f"no table can be made of these objects ({error})") from error
+        raise FormatError(
+            "not-a-table", f"no table can be made of these objects ({error})", file=source.display_name
+        ) from error
 
 
 def _require_few_columns(count: int, source: Source) -> None:
     if count > MAX_COLUMNS:
-        raise source.fault(f"expected at most {MAX_COLUMNS:,} columns, found {count:,}; is this a table?")
+        raise FormatError(
+            "too-many-columns",
+            f"expected at most {MAX_COLUMNS:,} columns, found {count:,}; is this a table?",
+            file=source.display_name,
+        )
 
 
-def _require_column(frame: pl.DataFrame, name: str, source: Source, *, option: str) -> None:
+def _require_column(frame: pl.DataFrame, name: str, source: Source, *, parameter: str) -> None:
     if name not in frame.columns:
-        near = did_you_mean(name, frame.columns) or "; it has " + ", ".join(frame.columns)
-        raise UsageError(f"{option}: {source.display_name} has no column '{name}'{near}")
+        near = did_you_mean(name, frame.columns) or "; there is " + ", ".join(frame.columns)
+        raise UsageError("unknown-column", f"no column '{name}'{near}", parameter=parameter, file=source.display_name)
 
 
 def _list_distinct_cells(series: pl.Series) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 import numpy as np
 import polars as pl
 
-from ringtrue.errors import TableError
+from ringtrue.errors import FormatError, TableError
 from ringtrue.files.byte_source import Source
 from ringtrue.files.formats import LAYOUTS
 from ringtrue.files.whitespace_fields import find_lines
@@ -27,14 +27,16 @@ def groups_to_pairs(frame: pl.DataFrame, source: Source) -> pl.DataFrame:
         query, judge, subgroup, doc = duplicates.select(keys).row(0)
         layout = LAYOUTS["trec-prefs"]
         lines = find_lines(source, layout, query=query, judge=judge, subgroup=subgroup, doc=doc)
-        raise source.fault(
+        raise FormatError(
+            "duplicate-document",
             f"document '{doc}' stands twice in subgroup '{subgroup}' of query "
             f"'{query}' by '{judge}' (lines {', '.join(map(str, lines[:4]))}); keep one of them",
+            file=source.display_name,
             line=lines[1],
         )
     left, right = LabelGroups.of(frame, keys[:3], "score").pairs()
     if not len(left):
-        raise TableError("no two documents of a group differ in level: there is no preference")
+        raise TableError("equal-levels", "no two documents of a group differ in level: there is no preference")
     return build_pair_table(frame, left, right, "score")
 
 
@@ -43,7 +45,9 @@ def pairs_to_groups(frame: pl.DataFrame, note: Callable[[Note], None]) -> pl.Dat
     decided = frame.select("query", "left", "right", "judge", "winner")
     decided = decided.filter(pl.col("winner").is_in(["left", "right"])).with_row_index("subgroup")
     if not decided.height:
-        raise TableError("trec-prefs has no place for ties, and there is nothing else here; write csv instead")
+        raise TableError(
+            "only-ties", "trec-prefs has no place for ties, and there is nothing else here; write csv instead"
+        )
     if ties := frame.height - decided.height:
         note(Note("lost-ties", f"trec-prefs has no place for ties: {ties:,} pair{'s' * (ties > 1)} left out"))
     note_lost_columns(frame, ("query", "left", "right", "judge", "winner"), "trec-prefs", note)

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 
+from ringtrue.errors import FormatError
 from ringtrue.files.byte_source import BOM, Source
 from ringtrue.messages import Note
 from ringtrue.tables.columns import INT32
@@ -58,7 +59,9 @@ def read_fields(source: Source, layout: Layout, note: Callable[[Note], None] = l
             frames.append(parsed.frame)
         first_line += parsed.line_count
     if not frames:
-        raise source.fault(f"no line of data in this file; expected {layout.description}")
+        raise FormatError(
+            "no-data", f"no line of data in this file; expected {layout.description}", file=source.display_name
+        )
     if with_extra:
         text = f"{with_extra} lines have more than {len(layout.fields)} fields; what follows the last was ignored"
         note(Note("extra-fields", text, subject=source.display_name))
@@ -185,11 +188,19 @@ def _parse_line_by_line(chunk: bytes, layout: Layout, source: Source, first_line
         if raw.startswith(b"#") or not (fields := split_fields(source.decode_line(raw, number))):
             continue
         if b"\r" in raw.strip():
-            raise source.fault("a carriage return inside a line; end lines with a line feed", line=number)
+            raise FormatError(
+                "carriage-return",
+                "a carriage return inside a line; end lines with a line feed",
+                file=source.display_name,
+                line=number,
+            )
         if len(fields) != field_count:
             if len(fields) < field_count or not layout.allows_extra:
-                raise source.fault(
-                    f"expected {field_count} fields ({layout.description}), found {len(fields)}", line=number
+                raise FormatError(
+                    "too-few-fields" if len(fields) < field_count else "too-many-fields",
+                    f"expected {field_count} fields ({layout.description}), found {len(fields)}",
+                    file=source.display_name,
+                    line=number,
                 )
             with_extra += 1
         for name, position in kept_fields:
@@ -208,17 +219,31 @@ def _parse_score(text: str, source: Source, line: int) -> float:
     if NUMBER.fullmatch(text):
         score = float(text)
         if score in (float("inf"), float("-inf")):
-            raise source.fault(f"the score {text} is too large for a 64-bit number", line=line)
+            raise FormatError(
+                "bad-score", f"the score {text} is too large for a 64-bit number", file=source.display_name, line=line
+            )
         return score
     if NOT_FINITE.fullmatch(text):
-        raise source.fault(f"expected a finite score, found '{text}': it has no place in a ranking", line=line)
-    raise source.fault(f"expected a number as score, found '{text}'", line=line)
+        raise FormatError(
+            "bad-score",
+            f"expected a finite score, found '{text}': it has no place in a ranking",
+            file=source.display_name,
+            line=line,
+        )
+    raise FormatError("bad-score", f"expected a number as score, found '{text}'", file=source.display_name, line=line)
 
 
 def _parse_label(text: str, source: Source, line: int) -> int:
     label = float(text) if NUMBER.fullmatch(text) else float("nan")
     if label != label or label in (float("inf"), float("-inf")) or label != int(label):
-        raise source.fault(f"expected a whole number as label, found '{text}'", line=line)
+        raise FormatError(
+            "bad-label", f"expected a whole number as label, found '{text}'", file=source.display_name, line=line
+        )
     if int(label) not in INT32:
-        raise source.fault(f"the label {text} does not fit 32 bits; labels are small grades such as 0 to 3", line=line)
+        raise FormatError(
+            "bad-label",
+            f"the label {text} does not fit 32 bits; labels are small grades such as 0 to 3",
+            file=source.display_name,
+            line=line,
+        )
     return int(label)

@@ -16,7 +16,7 @@ from ringtrue.errors import FileError, TableError, UsageError
 from ringtrue.files.byte_source import COMPRESSED_SUFFIXES
 from ringtrue.files.formats import FORMATS, Format, TableKind
 from ringtrue.files.tabular import escape_guards, guard_formulas
-from ringtrue.messages import Note
+from ringtrue.messages import Note, Suggestion
 from ringtrue.tables import Judgments, Preferences, Run
 from ringtrue.tables.judgments import NO_JUDGE
 
@@ -58,15 +58,19 @@ def write_table(
     path = Path(path)
     if not isinstance(table, Run | Judgments | Preferences | pl.DataFrame):
         raise UsageError(
-            f"only runs, judgments, preferences and Polars frames can be written, not {type(table).__name__}"
+            "not-writable",
+            f"only runs, judgments, preferences and Polars frames can be written, not {type(table).__name__}",
         )
     kind = _table_kind(table)
     form = form or _require_named_format(path, kind)
     if form not in _writable_formats(kind):
         table_name = "this table" if isinstance(table, pl.DataFrame) else kind
-        advice = "; `implied_preferences` makes preferences of them" if (kind, form) == ("judgments", "pairs") else ""
+        pairs = Suggestion("makes preferences of them", function="implied_preferences")
         raise UsageError(
-            f"{path}: {table_name} cannot be written as {form}, only as {', '.join(_writable_formats(kind))}{advice}"
+            "wrong-format",
+            f"{table_name} cannot be written as {form}, only as {', '.join(_writable_formats(kind))}",
+            file=str(path),
+            suggestions=[pairs] if (kind, form) == ("judgments", "pairs") else (),
         )
     frame = _select_columns(table, form, note)
     replace_file(path, lambda stream: _write_frame(frame, form, stream, guard=guard))
@@ -102,10 +106,9 @@ def format_from_extension(path: str | Path) -> Format | None:
 def _require_named_format(path: Path, kind: TableKind) -> Format:
     named_form = format_from_extension(path)
     if named_form is None:
-        raise UsageError(
-            f"{path}: no format goes by this name; end it with "
-            + ", ".join(ending for ending, form in FORMAT_BY_EXTENSION.items() if form in _writable_formats(kind))
-        )
+        endings = (ending for ending, form in FORMAT_BY_EXTENSION.items() if form in _writable_formats(kind))
+        text = f"no format goes by this name; end it with {', '.join(endings)}"
+        raise UsageError("unknown-extension", text, file=str(path))
     return named_form
 
 
@@ -148,7 +151,9 @@ def _id_and_text(table: pl.DataFrame, note: Callable[[Note], None]) -> pl.DataFr
     text_column = next((name for name in text_columns if name in table.columns), None)
     if text_column is None or id_column not in table.columns:
         raise TableError(
-            f"id-text needs columns '{id_column}' and '{text_columns[0]}', found {', '.join(table.columns)}"
+            "missing-column",
+            f"id-text needs columns '{id_column}' and '{text_columns[0]}', found {', '.join(table.columns)}",
+            columns=[id_column, text_columns[0]],
         )
     note_lost_columns(table, (id_column, text_column), "id-text", note)
     return table.select(pl.col(id_column, text_column).cast(pl.String).fill_null(""))
@@ -168,7 +173,7 @@ def _refuse_blanks(frame: pl.DataFrame, blanks: str) -> None:
         for pattern, fault in (faults if position else first_column_faults).items():
             if dtype == pl.String and (is_refused := frame[name].str.contains(pattern)).any():
                 cell = frame[name][int(is_refused.arg_true()[0])]
-                raise TableError(f"{cell!r} {fault}; write csv instead")
+                raise TableError("unwritable-cell", f"{cell!r} {fault}; write csv instead")
 
 
 def _write_frame(frame: pl.DataFrame, form: Format, stream: IO[bytes], *, guard: bool) -> None:
@@ -183,9 +188,11 @@ def _write_frame(frame: pl.DataFrame, form: Format, stream: IO[bytes], *, guard:
         else:
             separator = "\t" if form == "id-text" else " "
             frame.write_csv(stream, separator=separator, include_header=False, quote_style="never")
-    except pl.exceptions.PolarsError as error:
-        reason = (str(error).splitlines() or ["unknown"])[0]
-        raise TableError(f"this table cannot be written as {form}: {reason}; try jsonl or parquet") from error
+    except pl.exceptions.PolarsError as cause:
+        reason = (str(cause).splitlines() or ["unknown"])[0]
+        raise TableError(
+            "unwritable-table", f"this table cannot be written as {form}: {reason}; try jsonl or parquet"
+        ) from cause
 
 
 def replace_file(path: Path, write: Callable[[IO[bytes]], object]) -> None:
@@ -200,7 +207,7 @@ def replace_file(path: Path, write: Callable[[IO[bytes]], object]) -> None:
             return
         target = Path(os.path.realpath(path))
         if target.is_file() and not target.stat().st_mode & 0o222:
-            raise FileError(f"{path}: the file is read-only; write to another")
+            raise FileError("read-only-file", "the file is read-only; write to another", file=str(path))
         handle, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.")
         try:
             with os.fdopen(handle, "wb") as raw:
@@ -211,9 +218,11 @@ def replace_file(path: Path, write: Callable[[IO[bytes]], object]) -> None:
             Path(temporary).unlink(missing_ok=True)
             raise
     except FileNotFoundError as error:
-        raise FileError(f"{path}: cannot be written: there is no folder '{path.parent}'; make it first") from error
+        text = f"cannot be written: there is no folder '{path.parent}'; make it first"
+        raise FileError("no-such-folder", text, file=str(path)) from error
     except OSError as error:
-        raise FileError(f"{path}: cannot be written ({error.strerror or error})") from error
+        reason = error.strerror or error
+        raise FileError("unwritable-file", f"cannot be written ({reason})", file=str(path)) from error
 
 
 def _write_compressed(raw: IO[bytes], suffix: str, write: Callable[[IO[bytes]], object]) -> None:

@@ -194,7 +194,7 @@ def test_wrong_questions_end_with_2_and_a_sentence(words: list[str], message: st
 def test_unusable_labels_end_with_1_and_the_file(ringtrue: Callable) -> None:
     alone = ringtrue("disagreement", "labels.csv", "--at-least", "1/3", "--where", "judge=x")
     assert alone.code == 1
-    assert "labels.csv, where judge=x: all 5 labels are by one judge, 'x'" in alone.err
+    assert "labels.csv: where judge=x: all 5 labels are by one judge, 'x'" in alone.err
     again = ringtrue("disagreement", "again.csv", "--at-least", "1/3")
     assert again.code == 1
     assert "(rows 1, 12)" in again.err

@@ -218,8 +218,11 @@ def test_tasks_that_somebody_has_answered_are_not_written_over(shelf: Path, ring
         ((), "which documents? Runs, a pool (`ringtrue pool`), or --documents FILE --topics FILE"),
         (("a.run", "--traps", "traps.pref", "--per-task", "5"), "a task of 5 pairs has room for 0 to 4 traps, found 5"),
         (("-", "--preferences", "-"), "standard input (-) can be read only once"),
-        (("a.run", "--columns", "doc=nix"), "--columns and --where need a table with named columns, this is trec-run"),
-        (("pool.csv", "--columns", "doc=nix"), "--columns: no column 'nix' in pool.csv; there is query, doc"),
+        (
+            ("a.run", "--columns", "doc=nix"),
+            "a.run: columns and rows are chosen in a table with named columns, this is trec-run (--columns)",
+        ),
+        (("pool.csv", "--columns", "doc=nix"), "pool.csv: no column 'nix'; there is query"),
     ],
 )
 def test_wrong_questions_are_refused(shelf: Path, ringtrue, words: tuple[str, ...], said: str) -> None:

@@ -466,7 +466,7 @@ def test_votes_on_traps_are_left_out(ringtrue: Callable, world: Path) -> None:
         ("q Q0 a 1 2.0 r\n", "this looks like a run"),
         ("query,doc,score\nq,a,1\n", "this looks like a run"),
         ("query,left,right,score\nq,a,b,1\n", "needs a column 'winner'"),
-        ("query,mine,theirs,winner\nq,a,b,tie\n", "or say `--columns left=NAME,right=NAME`"),
+        ("query,mine,theirs,winner\nq,a,b,tie\n", "--columns left=NAME,right=NAME"),
         ("query,left,theirs,winner\nq,a,b,tie\n", "a preferences table needs a column 'right' (also known as"),
         ("\0\1", "this is a binary file"),
     ],

@@ -311,7 +311,7 @@ def test_the_command_that_comes_next_can_be_pasted(shelf: Path, ringtrue, words:
         (["--budget", "9", "-o", "out.run"], 2, "out.run"),
         (["--budget", "9", "-o", "none/out.csv"], 1, "there is no folder 'none'"),
         (["--budget", "9", "--already", "none.csv"], 1, "none.csv: no such file"),
-        (["--budget", "9", "--already", "drawn.csv"], 1, "drawn.csv: expected a column label with what gold says"),
+        (["--budget", "9", "--already", "drawn.csv"], 1, "drawn.csv: a judgments table needs a column 'label'"),
         (
             ["--budget", "9", "--already", "far.csv"],
             1,

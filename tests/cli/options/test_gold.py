@@ -491,7 +491,7 @@ def test_gold_may_be_a_column_or_some_rows_of_a_larger_table(gold, ringtrue) -> 
     both = [row | {"judge": judge, "label": row["label"] if judge == "ann" else "0"}
             for row in read("gold.csv") for judge in ("ann", "bob")]  # fmt: skip
     several = ringtrue(*words, write("both.csv", both))
-    assert (several.code, "choose one judge (--gold-where judge=NAME)" in several.err) == (1, True)
+    assert (several.code, "--gold-where judge=NAME" in several.err) == (1, True)
     assert ringtrue(*words, "both.csv", "--gold-where", "judge=ann").json["corrected"] == plain["corrected"]
 
 
@@ -541,8 +541,11 @@ def test_one_table_can_hold_both_judges(shop: Path, ringtrue) -> None:
         ),
         (["--gold", "elsewhere.csv", "--design", "known"], "the design 'known' needs a confusion matrix"),
         (["--gold", "known.json", "--design", "pool_random"], "a confusion matrix has no documents"),
-        (["--gold", "gold.csv", "--gold-columns", "label=lable"], "--gold-columns: gold.csv has no column 'lable'"),
-        (["--gold", "gold.csv", "--gold-where", "judge=ann"], "--gold-where: gold.csv has no column 'judge'"),
+        (
+            ["--gold", "gold.csv", "--gold-columns", "label=lable"],
+            "gold.csv: no column 'lable'; did you mean 'label'? (--gold-columns)",
+        ),
+        (["--gold", "gold.csv", "--gold-where", "judge=ann"], "gold.csv: no column 'judge'"),
         (["--gold", "gold.csv", "--level", "1.5"], "level must lie between 0 and"),
     ],
 )
@@ -627,7 +630,7 @@ BAD: dict[str, tuple[Callable[[int, dict[str, str]], dict[str, str] | None], str
     ),
     "no labels at all": (
         lambda _, row: {key: value for key, value in row.items() if key != "label"},
-        "bad.csv: expected a column label with what gold says; found query, doc, prob, stratum, design",
+        "bad.csv: a judgments table needs a column 'label'",
     ),
     "a label that is no number": (lambda _, row: row | {"label": "good"}, "found 'good'"),
     "one gold label": (

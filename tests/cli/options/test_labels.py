@@ -187,21 +187,21 @@ def test_tables_of_the_crowd_need_no_query(folder: Path, ringtrue: Call, names: 
             "1,relevant",
             (
                 "row 2: expected a finite number in column 'label', found 'relevant'; labels are grades such as "
-                "0, 1, 2: put numbers in place of words (`disagreement` has --levels)"
+                "0, 1, 2: put numbers in place of words; `ringtrue disagreement … --levels [COLUMN=]A,B,C` takes words"
             ),
         ),
         (
             "true,false",
             (
                 "row 1: expected a finite number in column 'label', found 'true'; labels are grades such as "
-                "0, 1, 2: put numbers in place of words (`disagreement` has --levels)"
+                "0, 1, 2: put numbers in place of words; `ringtrue disagreement … --levels [COLUMN=]A,B,C` takes words"
             ),
         ),
         ("1,0.5", "row 2: expected a whole number of 32 bits in column 'label', found '0.5'"),
         (
             "1,",
             (
-                "row 2: column 'label' is empty, as in 1 of 2 rows; every row needs one; `--where COLUMN!=` leaves out "
+                "row 2: column 'label' is empty in 1 of 2 rows; every row needs a value; --where COLUMN!= leaves out "
                 "the rows where COLUMN is empty"
             ),
         ),
@@ -315,8 +315,8 @@ def test_the_gold_file_may_name_its_columns_apart(folder: Path, ringtrue: Call) 
     assert ringtrue(*words, "--gold-columns", "label=human").json["gold"] == [2, 0, None]
     assert ringtrue(*words, "--gold-columns", "label=human", "--gold-where", "fold=2").json["gold"] == [None, 0, None]
     says(ringtrue(*words[:-1]), "g.csv: a judgments table needs a column 'label' (also known as label, relevance, rel, "
-         "grade, rating, judgment, judgement, truth); found query, doc, human, fold. Rename the one that is meant, "
-         "or say `--gold-columns label=NAME`")  # fmt: skip
+         "grade, rating, judgment, judgement, truth); found query, doc, human, fold; --gold-columns label=NAME says "
+         "which column it is")  # fmt: skip
 
 
 def test_where_and_columns_apply_to_every_file_that_has_the_column(folder: Path, ringtrue: Call) -> None:
@@ -368,13 +368,13 @@ def test_what_is_missing_in_the_gold_file_is_named_by_its_own_options(folder: Pa
     assert ringtrue("labels", "l2.csv", "--gold", "g2.csv", "--json").json["notes"] == [
         "l2.csv: no column names the query: each document is an item of its own",
         (
-            "g2.csv: no column names the query: each document is an item of its own; did you mean 'qery'? Then say "
-            "`--gold-columns query=qery`"
+            "g2.csv: no column names the query: each document is an item of its own; --gold-columns query=qery "
+            "takes 'qery' for it"
         ),
     ]
     Path("g3.csv").write_text("query,doc,label\nq1,d1,\n")
-    says(ringtrue("labels", "l.csv", "--gold", "g3.csv"), "g3.csv: row 1: column 'label' is empty, as in 1 of 1 rows; "
-         "every row needs one; `--gold-where COLUMN!=` leaves out the rows where COLUMN is empty")  # fmt: skip
+    says(ringtrue("labels", "l.csv", "--gold", "g3.csv"), "g3.csv: row 1: column 'label' is empty in 1 of 1 rows; "
+         "every row needs a value; --gold-where COLUMN!= leaves out the rows where COLUMN is empty")  # fmt: skip
 
 
 def test_gold_without_queries_says_so(folder: Path, ringtrue: Call) -> None:
@@ -404,7 +404,7 @@ def test_what_is_wrong_with_a_column_is_told_with_the_file(folder: Path, ringtru
              "2024-05-01 10:00:00, found '05/06/2024 10:00', which does not tell the day from the month: write the "
              "year first; rename the column if its times do not matter, and it will be ignored")  # fmt: skip
     told = ringtrue("agree", "t.csv", "--where", "query=q").err
-    assert told.startswith("ringtrue: t.csv, where query=q: row 1: expected a time")
+    assert told.startswith("ringtrue: t.csv: where query=q: row 1: expected a time")
 
 
 def test_a_misspelt_header_is_told_with_the_near_miss(folder: Path, ringtrue: Call) -> None:
@@ -418,19 +418,22 @@ def test_a_misspelt_header_is_told_with_the_near_miss(folder: Path, ringtrue: Ca
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        (("--columns", "label=humn"), "--columns: no column 'humn' in l.csv or g.csv; did you mean 'human'?"),
+        (("--columns", "label=humn"), "l.csv or g.csv: no column 'humn'; did you mean 'human'? (--columns)"),
         (
             ("--where", "zzz=1"),
-            ("--where: no column 'zzz' in l.csv or g.csv; there is query, doc, judge, label, human, fold"),
+            ("l.csv or g.csv: no column 'zzz'; there is query, doc, judge, label, human, fold (--where)"),
         ),
-        (("--where", "judg!=ann"), "--where: no column 'judg' in l.csv or g.csv; did you mean 'judge'?"),
+        (("--where", "judg!=ann"), "l.csv or g.csv: no column 'judg'; did you mean 'judge'? (--where)"),
         (
             ("--gold-columns", "label=judge"),
-            ("--gold-columns: no column 'judge' in g.csv; there is query, doc, human, fold"),
+            ("g.csv: no column 'judge'; there is query, doc, human, fold (--gold-columns)"),
         ),
-        (("--gold-where", "fild=1"), "--gold-where: no column 'fild' in g.csv; did you mean 'fold'?"),
-        (("--gold-columns", "label=human", "--gold-where", "fold=9"), "g.csv: no row has fold=9; it has 1, 2"),
-        (("--where", "judge=zed"), "l.csv: no row has judge=zed; it has ann, ben"),
+        (("--gold-where", "fild=1"), "g.csv: no column 'fild'; did you mean 'fold'? (--gold-where)"),
+        (
+            ("--gold-columns", "label=human", "--gold-where", "fold=9"),
+            "g.csv: no row has fold=9; it has 1, 2 (--gold-where)",
+        ),
+        (("--where", "judge=zed"), "l.csv: no row has judge=zed; it has ann, ben (--where)"),
     ],
 )
 def test_a_column_that_no_file_has_is_told_with_the_near_miss(
@@ -442,7 +445,7 @@ def test_a_column_that_no_file_has_is_told_with_the_near_miss(
 def test_files_without_named_columns_take_no_names(folder: Path, ringtrue: Call) -> None:
     Path("l.qrels").write_text("q1 ann d1 0\n")
     says(ringtrue("labels", "l.qrels", "--where", "judge=ann"),
-         "--where: no column 'judge' in l.qrels; there is no named column", code=2)  # fmt: skip
+         "l.qrels: no column 'judge'; there is no named column (--where)", code=2)  # fmt: skip
     mixed = ringtrue("labels", "l.qrels", "--gold", "g.csv", "--columns", "label=human", "--json")
     assert mixed.json["gold"] == [2]
 
@@ -454,8 +457,8 @@ def test_gold_can_be_a_column_of_the_same_file(folder: Path, ringtrue: Call) -> 
     assert (answer.json["items"], answer.json["gold"]) == ([["0", "a"], ["0", "c"]], [1, None])
     assert answer.json["notes"] == [
         (
-            "same.csv: no column names the query: each document is an item of its own; if it is gold, say "
-            "`--columns query=NAME`"
+            "same.csv: no column names the query: each document is an item of its own; --columns query=NAME says "
+            "which one it is, such as gold"
         ),
         "same.csv: 2 labels below 0 ('not judged') left out; --scale declares such labels",
         "same.csv, gold: 2 labels below 0 ('not judged') left out; --scale declares such labels",
@@ -529,7 +532,7 @@ def test_a_clash_in_some_other_file_is_told_as_it_is() -> None:
 def test_a_table_with_unknown_names_says_what_to_do(folder: Path, ringtrue: Call) -> None:
     Path("odd.csv").write_text("frage;dokument;richter;note\nq1;d1;ann;1\nq1;d1;ben;0\n")
     says(ringtrue("labels", "odd.csv"), "odd.csv: this looks like a table with the columns frage, dokument, richter, "
-         "note; say what they are: --columns query=…,doc=…,label=…")  # fmt: skip
+         "note; --columns query=…,doc=…,label=… says what they are")  # fmt: skip
     names = ("--columns", "query=frage,doc=dokument", "--columns", "judge=richter,label=note", "--json")
     found = ringtrue("labels", "odd.csv", *names).json
     assert (found["items"], found["judges"]) == ([["q1", "d1"]], ["ann", "ben"])

@@ -12,7 +12,7 @@ import click
 from ringtrue.cli.options import common
 from ringtrue.cli.options.common import option
 from ringtrue.cli.output import OutputFormat, emit
-from ringtrue.errors import DuplicateError, FormatError, InputError, UsageError
+from ringtrue.errors import DuplicateError, InputError, UsageError
 from ringtrue.messages import Note
 
 if TYPE_CHECKING:
@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 METHODS = ("exact", "simulation", "closed-form")
 AXIS_ROLES = {"rows": "testing judge", "columns": "training judge"}
-DEFAULT_AXES = {"rows": "gold", "columns": "bronze"}  # what a matrix without names is read as, for correction
 NO_QUERY_ID = "0"  # the query of documents that have none
 TESTING_JUDGE_NAMES = ("gold", "testing judge")  # names of rows that say enough
 
@@ -268,23 +267,8 @@ def _read_votes_and_confusion(
 def _read_confusion_file(path: str, *, renormalise: bool) -> Confusion:
     """A matrix, and what is wrong with it, in the words of this command: testing judge and training judge."""
     from ringtrue.files import read_confusion
-    from ringtrue.files.byte_source import Source
 
-    source = Source(path)
-    try:
-        confusion = read_confusion(source, renormalise=renormalise)
-    except FormatError as error:
-        message = str(error)
-        for side, default in DEFAULT_AXES.items():
-            message = message.replace(f'"{side}": "{default}"', f'"{side}": "{AXIS_ROLES[side]}"')
-        message = message.replace("such as gold and bronze", "such as testing judge and training judge")
-        raise FormatError(message) from error
-    text = source.read_all()
-    rows, columns = (
-        AXIS_ROLES[side] if f'"{side}"'.encode() not in text else name
-        for side, name in (("rows", confusion.rows), ("columns", confusion.columns))
-    )
-    return replace(confusion, rows=rows, columns=columns)
+    return read_confusion(path, renormalise=renormalise, **AXIS_ROLES)
 
 
 def _restrict_to_labelled(

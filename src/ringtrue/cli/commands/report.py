@@ -174,7 +174,7 @@ class ReportOptions:
         selection = common.parse_columns(self.label_columns), common.parse_conditions(self.label_where)
         label_paths = [label_path for label_path in (self.labels, self.preferences) if label_path]
         columns_per_file(
-            [self.sources[label_path] for label_path in label_paths], *selection, form=None, prefix="--label-"
+            [self.sources[label_path] for label_path in label_paths], *selection, form=None, prefix="label_"
         )
         return columns_per_file([self.sources[path]], *selection, form=None, strict=False)[0]
 

@@ -126,7 +126,7 @@ def columns_per_file(
     form: Format | None,
     *,
     strict: bool = True,
-    prefix: str = "--",
+    prefix: str = "",
 ) -> list[tuple[dict[str, str], dict[str, str]]]:
     """What `--columns` and `--where` say about each file: a column is meant in every file that has it."""
     if not columns and not where:
@@ -140,7 +140,10 @@ def columns_per_file(
                     ", ".join(all_columns) or "no named column"
                 )
                 file_names = " or ".join(dict.fromkeys(file.display_name for file in files))
-                raise UsageError(f"{prefix}{option}: no column '{name}' in {file_names}{suggestion}")
+                parameter = f"{prefix}{option}"
+                raise UsageError(
+                    "unknown-column", f"no column '{name}'{suggestion}", parameter=parameter, file=file_names
+                )
     return [
         (
             {ours: theirs for ours, theirs in columns.items() if theirs in file_columns},

@@ -76,7 +76,7 @@ class LabelInputs:
             file_name = self.sources[self.gold].display_name
             table = self._read_table(self.gold, columns, where, gold=True)
             votes = self._collect_votes(table, f"{file_name}, gold" if self.gold in self.labels else file_name)
-        except (TableError, FormatError) as error:  # --columns is about the labels too
+        except (TableError, FormatError, UsageError) as error:  # --columns is about the labels too
             raise common.use_own_options(error, "gold") from error
         return self._with_one_label_each(votes, self.gold, columns, where, subject="gold has")
 
@@ -242,7 +242,7 @@ class LabelInputs:
     def _gold_selection(self) -> tuple[dict[str, str], dict[str, str]]:
         columns, where = self._selection_per_file()[-1]
         gold_selection = common.parse_columns(self.gold_columns), common.parse_conditions(self.gold_where)
-        columns_per_file([self.sources[self.gold or ""]], *gold_selection, self._table_format(), prefix="--gold-")
+        columns_per_file([self.sources[self.gold or ""]], *gold_selection, self._table_format(), prefix="gold_")
         return columns | gold_selection[0], where | gold_selection[1]
 
 

@@ -284,9 +284,10 @@ def _recognise_item_source(file: UploadedFile) -> ItemSource:
     try:
         table_kind = recognise_kind(source)
     except FormatError as error:
-        raise FormatError(
-            str(error).replace("; say what it is with --as", "; expected a run, a pool or pairs")
-        ) from error
+        if error.code != "unknown-content":
+            raise
+        text = f"{error.text}; expected a run, a pool or pairs"
+        raise error.with_note(error.note.changed(text=text, suggestions=())) from error
     if table_kind == "run" or table_kind == "judgments":
         return table_kind
     if table_kind == "preferences":
@@ -324,7 +325,7 @@ def _read_pool(file: UploadedFile) -> tuple[pl.DataFrame, pl.DataFrame | None]:
         frame = rename_columns(_read_named_table(open_source(file)), required=["query", "doc"], table_kind="pool")
         frame = frame.with_columns(parse_ids(frame, "query"), parse_ids(frame, "doc"))
     except TableError as error:
-        raise TableError(f"{file.name}: {error}") from error
+        raise error.found_in(file.name) from error
     text_columns = [name for name in DOC_PARTS if name in frame.columns]
     texts = frame.select("doc", *text_columns).unique("doc", maintain_order=True) if text_columns else None
     return frame.select("query", "doc").unique(maintain_order=True), texts
@@ -342,7 +343,7 @@ def _read_pairs(file: UploadedFile, judges: int, note: Note) -> pl.DataFrame:
         else:
             frame = read_preferences(source, note=note).frame
     except TableError as error:
-        raise TableError(str(error) if str(error).startswith(file.name) else f"{file.name}: {error}") from error
+        raise error.found_in(file.name) from error
     self_pairs = frame.filter(pl.col("left") == pl.col("right"))
     if self_pairs.height:
         raise TableError(

@@ -226,5 +226,6 @@ def plainly() -> Iterator[None]:
     try:
         yield
     except RingtrueError as error:
-        error.args = (without_options(str(error)), *error.args[1:])
+        unhinted = error.with_note(error.note.changed(suggestions=(), parameter=None))
+        error.args = (without_options(str(unhinted)),)
         raise
