@@ -76,8 +76,9 @@ def test_a_packed_file_that_is_cut_off_is_refused(tmp_path: Path, packing: str, 
     }[packing]
     source = made(tmp_path, packed[:-cut])
     for read in (source.read_all, lambda: list(source.chunks()), lambda: list(source.chunks(64))):
-        with pytest.raises(FileError, match="damaged or cut off; fetch it again"):
+        with pytest.raises(FileError) as refused:
             read()
+        assert refused.value.code == "damaged-file"
 
 
 @pytest.mark.parametrize("packing", ["gz", "zst"])
@@ -86,8 +87,9 @@ def test_a_damaged_packed_file_is_refused(tmp_path: Path, packing: str) -> None:
     packed[len(packed) // 2] ^= 0xFF
     packed[len(packed) // 2 + 1] ^= 0xFF
     damaged = bytes(packed) if packing == "gz" else zstd(TEXT) + b"no frame at all"
-    with pytest.raises(FileError, match="damaged or cut off"):
+    with pytest.raises(FileError) as refused:
         made(tmp_path, damaged).read_all()
+    assert refused.value.code == "damaged-file"
 
 
 @given(st.lists(st.binary(max_size=300), min_size=1, max_size=5), st.lists(st.integers(1, 50), max_size=20))
@@ -102,61 +104,74 @@ def test_a_zstd_stream_gives_its_bytes_in_any_portions(parts: list[bytes], sizes
     "content", [b"", b"\xef\xbb\xbf", gzip.compress(b""), zstd(b"")], ids=["plain", "bom", "gz", "zst"]
 )
 def test_an_empty_file_is_refused(tmp_path: Path, content: bytes) -> None:
-    with pytest.raises(FormatError, match="file: the file is empty"):
-        made(tmp_path, content).read_head()
+    source = made(tmp_path, content)
+    with pytest.raises(FormatError) as refused:
+        source.read_head()
+    assert (refused.value.code, refused.value.file) == ("empty-file", source.path)
 
 
 @pytest.mark.parametrize("codec", ["utf-16", "utf-16-le", "utf-16-be", "utf-32"])
 def test_text_in_another_encoding_is_refused(tmp_path: Path, codec: str) -> None:
-    with pytest.raises(FormatError, match=r"UTF-16; save it as UTF-8|this is a binary file"):
+    with pytest.raises(FormatError) as refused:
         made(tmp_path, "q1 0 d1 1\n".encode(codec)).read_head()
+    assert refused.value.code in ("not-utf8", "binary-file")
 
 
 def test_utf16_with_its_mark_is_called_by_its_name(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="the text is UTF-16; save it as UTF-8"):
+    with pytest.raises(FormatError, match="UTF-16") as refused:
         made(tmp_path, "q1 0 d1 1\n".encode("utf-16")).read_head()
+    assert refused.value.code == "not-utf8"
 
 
 def test_a_binary_file_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="this is a binary file; expected text"):
+    with pytest.raises(FormatError) as refused:
         made(tmp_path, b"\x7fELF\x02\x01\x01\x00\x00\x00").read_head()
+    assert refused.value.code == "binary-file"
 
 
 def test_a_line_that_is_no_text_is_named(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match=r"file:3: not UTF-8 \(byte 0xfc\); convert"):
+    with pytest.raises(FormatError, match="0xfc") as refused:
         list(made(tmp_path, b"a\nb\n\xfc\n").lines())
-    with pytest.raises(FormatError, match="file:2: a zero byte"):
+    assert (refused.value.code, refused.value.line) == ("not-utf8", 3)
+    with pytest.raises(FormatError) as refused:
         list(made(tmp_path, b"a\nb\0\n").lines())
+    assert (refused.value.code, refused.value.line) == ("binary-file", 2)
 
 
-def test_a_directory_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match="this is a directory; name the files in it"):
+def test_a_folder_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(FileError) as refused:
         Source(str(tmp_path)).read_head()
+    assert (refused.value.code, refused.value.file) == ("is-a-folder", str(tmp_path))
 
 
 def test_a_missing_file_suggests_its_neighbour(tmp_path: Path) -> None:
     made(tmp_path, b"x", "bm25.run")
-    with pytest.raises(FileError, match=r"bm52\.run: no such file; did you mean 'bm25\.run'\?"):
+    with pytest.raises(FileError, match=r"'bm25\.run'\?") as refused:
         Source(str(tmp_path / "bm52.run")).read_head()
-    with pytest.raises(FileError, match=r"no such file$"):
+    assert (refused.value.code, refused.value.file) == ("no-such-file", str(tmp_path / "bm52.run"))
+    with pytest.raises(FileError) as refused:
         Source(str(tmp_path / "nothing-like-it.txt")).read_head()
+    assert "?" not in refused.value.text
 
 
 def test_a_missing_folder_is_named(tmp_path: Path) -> None:
-    with pytest.raises(FileError, match=r"no such file; there is no folder '.*nowhere' either"):
+    with pytest.raises(FileError, match="nowhere'") as refused:
         Source(str(tmp_path / "nowhere" / "bm25.run")).read_head()
+    assert refused.value.code == "no-such-file"
 
 
 def test_a_file_used_as_a_folder_is_refused(tmp_path: Path) -> None:
     made(tmp_path, b"x", "bm25.run")
-    with pytest.raises(FileError, match=r"bm25\.run/x: cannot be read \(Not a directory\)"):
+    with pytest.raises(FileError, match="Not a directory") as refused:
         Source(str(tmp_path / "bm25.run" / "x")).read_head()
+    assert (refused.value.code, refused.value.file) == ("unreadable-file", str(tmp_path / "bm25.run" / "x"))
 
 
 def test_a_name_that_no_file_can_have_is_refused(tmp_path: Path) -> None:
     for name in ("x" * 5000, "a\0b"):
-        with pytest.raises(FileError, match="cannot be read"):
+        with pytest.raises(FileError) as refused:
             Source(str(tmp_path / name)).read_head()
+        assert refused.value.code == "unreadable-file"
 
 
 def test_a_file_that_may_not_be_read_is_refused(tmp_path: Path) -> None:
@@ -164,8 +179,9 @@ def test_a_file_that_may_not_be_read_is_refused(tmp_path: Path) -> None:
     os.chmod(source.path, 0)
     # Root may read everything, but not the first byte of its own memory.
     path = "/proc/self/mem" if os.access(source.path, os.R_OK) else source.path
-    with pytest.raises(FileError, match=r"cannot be read \((Permission denied|Input/output error)\)"):
+    with pytest.raises(FileError, match=r"\((Permission denied|Input/output error)\)") as refused:
         Source(path).read_head()
+    assert refused.value.code == "unreadable-file"
 
 
 class _Stdin:
@@ -184,11 +200,13 @@ def test_standard_input_can_be_read_again(monkeypatch: pytest.MonkeyPatch, packi
 
 def test_standard_input_is_called_by_its_name(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sys, "stdin", _Stdin(b""))
-    with pytest.raises(FormatError, match=r"^standard input: the file is empty"):
+    with pytest.raises(FormatError) as refused:
         Source("-").read_head()
+    assert (refused.value.code, refused.value.file) == ("empty-file", "standard input")
     monkeypatch.setattr(sys, "stdin", None)
-    with pytest.raises(FileError, match=r"^standard input is closed; name a file"):
+    with pytest.raises(FileError) as closed:
         Source("-").read_head()
+    assert closed.value.code == "closed-input"
 
 
 def test_a_named_pipe_can_be_read_again(tmp_path: Path) -> None:
@@ -208,5 +226,6 @@ def test_a_named_pipe_can_be_read_again(tmp_path: Path) -> None:
 def test_a_file_packed_in_another_way_is_called_by_its_packer(tmp_path: Path, module: str, name: str) -> None:
     path = tmp_path / "packed"
     path.write_bytes(importlib.import_module(module).compress(b"q1 Q0 d1 1 1.0 x\n"))
-    with pytest.raises(FormatError, match=f"packed with {name}; unpack it"):
+    with pytest.raises(FormatError, match=name) as refused:
         Source(str(path)).read_head()
+    assert refused.value.code == "unknown-compression"

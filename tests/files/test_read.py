@@ -242,10 +242,10 @@ def test_a_line_that_is_no_preference_is_named(tmp_path: Path, text: str, line: 
 
 def test_a_format_of_another_kind_suggests_the_near_one(tmp_path: Path) -> None:
     path = made(tmp_path, "q1 0 d1 1\n")
-    with pytest.raises(UsageError, match="'trec-qrel'.*'trec-qrels'") as refused:
+    with pytest.raises(UsageError, match=r"'trec-qrel'.*'trec-qrels'") as refused:
         read_judgments(path, form="trec-qrel")  # type: ignore[arg-type]
     assert (refused.value.code, refused.value.parameter, refused.value.file) == ("unknown-format", "form", str(path))
-    with pytest.raises(UsageError, match="'cranfield'.*trec-qrels, qrels-3") as refused:
+    with pytest.raises(UsageError, match=r"'cranfield'.*trec-qrels, qrels-3") as refused:
         read_judgments(path, form="cranfield")
     assert refused.value.code == "unknown-format"
 

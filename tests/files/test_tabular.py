@@ -14,6 +14,7 @@ from ringtrue.errors import FormatError, RingtrueError, TableError, UsageError
 from ringtrue.files import read_judgments, read_run, tabular
 from ringtrue.files.byte_source import Source
 from ringtrue.files.tabular import guard_formulas, map_columns, read_column_names, read_table
+from ringtrue.messages import Note
 from strategies import any_ids, number_texts
 
 
@@ -47,32 +48,36 @@ def test_one_table_in_every_form_is_the_same_judgments(tmp_path: Path, text: str
 
 
 @pytest.mark.parametrize(
-    ("text", "form", "says"),
+    ("text", "form", "code", "line"),
     [
-        ("a,b\n1,2\n3,4,5\n", "csv", "file:3: expected 2 fields as in the header, found 3"),
-        ('a,b\n1,"2\n3,4\n', "csv", "file:3: .*is a quote left open"),
-        ("a,b,a\n1,2,3\n", "csv", "file:1: column 'a' stands there twice"),
-        ("a,b\n", "csv", "a header but no rows"),
-        ("a,b", "csv", "a header but no rows"),
-        ("a,b\r1,2\r", "csv", "file:1: a carriage return in the header"),
-        (b"a,b\n1,2\n3,\xff\n", "csv", "file:3: not UTF-8"),
-        (b"a,\xff\n1,2\n", "csv", "file:1: not UTF-8"),
-        ("a,b\n" + "1,2\n" * 20_000 + "3,\0\n", "csv", "file:20002: a zero byte"),
-        ('{"a": 1}\n{"a": \n', "jsonl", "file:2: not JSON"),
-        ('{"a": 1}\n[1, 2]\n', "jsonl", "file:2: expected an object"),
-        ('{"a": 1}\n{"a": ' + "[" * 100_000, "jsonl", "file:2: not JSON"),
-        ('{"a": "\\ud800"}\n', "jsonl", "no table can be made of these objects"),
-        ('{"a": 1}\n{"a": [1]}\n', "jsonl", "cannot be read as jsonl"),
-        ("\n \n", "jsonl", "no line of data"),
-        (parquet(a=[1] * 500)[:-1], "parquet", "cannot be read as parquet"),
-        (parquet(a=[1] * 500)[:200], "parquet", "cannot be read as parquet"),
-        ("PAR1", "parquet", "cannot be read as parquet"),
-        ("a,b\n1,2\n", "parquet", "cannot be read as parquet"),
+        ("a,b\n1,2\n3,4,5\n", "csv", "too-many-fields", 3),
+        ('a,b\n1,"2\n3,4\n', "csv", "unreadable-table", 3),
+        ("a,b,a\n1,2,3\n", "csv", "duplicate-column", 1),
+        ("a,b\n", "csv", "no-data", None),
+        ("a,b", "csv", "no-data", None),
+        ("a,b\r1,2\r", "csv", "carriage-return", 1),
+        (b"a,b\n1,2\n3,\xff\n", "csv", "not-utf8", 3),
+        (b"a,\xff\n1,2\n", "csv", "not-utf8", 1),
+        ("a,b\n" + "1,2\n" * 20_000 + "3,\0\n", "csv", "binary-file", 20_002),
+        ('{"a": 1}\n{"a": \n', "jsonl", "bad-json", 2),
+        ('{"a": 1}\n[1, 2]\n', "jsonl", "not-an-object", 2),
+        ('{"a": 1}\n{"a": ' + "[" * 100_000, "jsonl", "bad-json", 2),
+        ('{"a": "\\ud800"}\n', "jsonl", "not-a-table", None),
+        ('{"a": 1}\n{"a": [1]}\n', "jsonl", "unreadable-table", None),
+        ("\n \n", "jsonl", "no-data", None),
+        (parquet(a=[1] * 500)[:-1], "parquet", "unreadable-table", None),
+        (parquet(a=[1] * 500)[:200], "parquet", "unreadable-table", None),
+        ("PAR1", "parquet", "unreadable-table", None),
+        ("a,b\n1,2\n", "parquet", "unreadable-table", None),
     ],
 )
-def test_a_damaged_table_says_what_is_wrong_and_where(tmp_path: Path, text: str | bytes, form: Any, says: str) -> None:
-    with pytest.raises(FormatError, match=says):
-        read_table(made(tmp_path, text), form)
+def test_a_damaged_table_says_what_is_wrong_and_where(
+    tmp_path: Path, text: str | bytes, form: Any, code: str, line: int | None
+) -> None:
+    source = made(tmp_path, text)
+    with pytest.raises(FormatError) as refused:
+        read_table(source, form)
+    assert (refused.value.code, refused.value.file, refused.value.line) == (code, source.path, line)
 
 
 @pytest.mark.parametrize(
@@ -121,26 +126,30 @@ def test_where_compares_numbers_by_what_they_look_like(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("options", "says"),
+    ("options", "code", "found"),
     [
-        ({"where": {"setting": "c"}}, "no row has setting=c; it has a, b$"),
-        ({"where": {"seting": "a"}}, "--where: .* has no column 'seting'; did you mean 'setting'?"),
-        ({"where": {"empty": "a"}}, "no row has empty=a; it has only empty cells"),
-        ({"columns": {"label": "lable"}}, "--columns: .* has no column 'lable'; did you mean 'label'?"),
-        ({"columns": {"label": "xyz"}}, "has no column 'xyz'; it has query, doc, label, setting, empty"),
+        ({"where": {"setting": "c"}}, "no-such-rows", "a, b"),
+        ({"where": {"seting": "a"}}, "unknown-column", "'setting'?"),
+        ({"where": {"empty": "a"}}, "no-such-rows", "empty=a"),
+        ({"columns": {"label": "lable"}}, "unknown-column", "'label'?"),
+        ({"columns": {"label": "xyz"}}, "unknown-column", "query, doc, label, setting, empty"),
     ],
 )
 def test_an_option_that_fits_no_column_or_row_says_what_there_is(
-    tmp_path: Path, options: dict[str, Any], says: str
+    tmp_path: Path, options: dict[str, Any], code: str, found: str
 ) -> None:
     source = made(tmp_path, "query,doc,label,setting,empty\nq1,d1,1,a,\nq1,d1,0,b,\n")
-    with pytest.raises(UsageError, match=says):
+    with pytest.raises(UsageError) as refused:
         read_table(source, "csv", **options)
+    error = refused.value
+    assert (error.code, error.file, error.parameter) == (code, source.path, next(iter(options)))
+    assert found in error.text
 
 
 def test_where_cannot_look_into_lists(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="column 'm' holds lists or objects"):
+    with pytest.raises(UsageError, match="'m'") as refused:
         read_table(made(tmp_path, '{"query": "q", "m": [1]}\n'), "jsonl", where={"m": "1"})
+    assert (refused.value.code, refused.value.parameter) == ("nested-column", "where")
 
 
 def test_a_mapped_column_takes_the_place_of_the_one_with_its_name() -> None:
@@ -178,8 +187,9 @@ def test_a_number_is_the_same_number_however_it_is_written(tmp_path: Path) -> No
     path = tmp_path / "folds.parquet"
     pl.DataFrame({"fold": [1.0, 2.0], "doc": ["a", "b"]}).write_parquet(path)
     assert read_table(Source(str(path)), "parquet", where={"fold": "1"})["doc"].to_list() == ["a"]
-    with pytest.raises(UsageError, match="no row has fold=x"):
+    with pytest.raises(UsageError, match="fold=x") as refused:
         read_table(Source(str(path)), "parquet", where={"fold": "x"})
+    assert refused.value.code == "no-such-rows"
 
 
 @pytest.mark.parametrize(
@@ -193,37 +203,51 @@ def test_rows_can_be_kept_by_what_they_are_not(tmp_path: Path, where: dict[str, 
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "line", "fields", "more"),
     [
-        ("query,doc,judge,label\nq,a,x,1\nq,b\n", ["3: expected 4 fields as in the header, found 2"]),
-        ('query,doc,note\nq,"a\nb"\nq,c\n', ["3: expected 3 fields as in the header, found 2 (as in 1 more row)"]),
-        ("a,b,c\n1,2\n1,2,3\n1,2\n\n1\n", ["2: expected 3 fields as in the header, found 2 (as in 2 more rows)"]),
-        ("query,doc,label\nq,a,\nq,b,1\n", []),
-        ('query,doc,label\nq,"a,b",\nq,b,1\n', []),
-        ("query\tdoc\tlabel\nq\ta\t\n", []),
-        ('query,doc,label\nq,"' + "long " * 50_000 + '"\n', []),
+        ("query,doc,judge,label\nq,a,x,1\nq,b\n", 3, "4 fields", ""),
+        ('query,doc,note\nq,"a\nb"\nq,c\n', 3, "3 fields", "1 more row"),
+        ("a,b,c\n1,2\n1,2,3\n1,2\n\n1\n", 2, "3 fields", "2 more rows"),
     ],
 )
-def test_rows_that_end_early_are_told(tmp_path: Path, text: str, told: list[str]) -> None:
-    (tmp_path / "t.csv").write_text(text)
-    notes: list[str] = []
-    read_table(Source(str(tmp_path / "t.csv")), "tsv" if "\t" in text else "csv", note=notes.append)
-    assert notes == [f"{tmp_path}/t.csv:{one}; the rest of the row counts as empty" for one in told]
+def test_rows_that_end_early_are_told(tmp_path: Path, text: str, line: int, fields: str, more: str) -> None:
+    notes: list[Note] = []
+    source = made(tmp_path, text)
+    read_table(source, "csv", note=notes.append)
+    assert [(note.code, note.subject) for note in notes] == [("short-rows", f"{source.path}:{line}")]
+    assert fields in notes[0]
+    assert more in notes[0]
 
 
 @pytest.mark.parametrize(
-    ("content", "message"),
+    "text",
     [
-        (b"query,doc" + b",x" * 40_000 + b"\n", "the names of the columns take more than 65,536 bytes"),
-        (b"query,doc," + b",".join(b"%x" % at for at in range(11_000)) + b"\nq,d\n", "at most 10,000 columns, found"),
-        (b"{" + b", ".join(b'"k%d": 1' % at for at in range(10_500)) + b"}", "at most 10,000 columns, found 10,500"),
+        "query,doc,label\nq,a,\nq,b,1\n",
+        'query,doc,label\nq,"a,b",\nq,b,1\n',
+        "query\tdoc\tlabel\nq\ta\t\n",
+        'query,doc,label\nq,"' + "long " * 50_000 + '"\n',
     ],
 )
-def test_what_has_too_many_columns_is_no_table(tmp_path: Path, content: bytes, message: str) -> None:
+def test_rows_whose_last_cell_is_empty_are_whole(tmp_path: Path, text: str) -> None:
+    notes: list[Note] = []
+    read_table(made(tmp_path, text), "tsv" if "\t" in text else "csv", note=notes.append)
+    assert notes == []
+
+
+@pytest.mark.parametrize(
+    ("content", "found"),
+    [
+        (b"query,doc" + b",x" * 40_000 + b"\n", "65,536 bytes"),
+        (b"query,doc," + b",".join(b"%x" % at for at in range(11_000)) + b"\nq,d\n", "10,000 columns"),
+        (b"{" + b", ".join(b'"k%d": 1' % at for at in range(10_500)) + b"}", "10,500"),
+    ],
+)
+def test_what_has_too_many_columns_is_no_table(tmp_path: Path, content: bytes, found: str) -> None:
     path = tmp_path / "wide"
     path.write_bytes(content)
-    with pytest.raises(FormatError, match=message):
+    with pytest.raises(FormatError, match=found) as refused:
         read_judgments(path)
+    assert refused.value.code == "too-many-columns"
 
 
 def test_objects_with_names_of_their_own_make_no_table_of_empty_cells(
@@ -232,8 +256,9 @@ def test_objects_with_names_of_their_own_make_no_table_of_empty_cells(
     monkeypatch.setattr(tabular, "MAX_EMPTY_CELLS", 1_000)
     path = tmp_path / "sparse.jsonl"
     path.write_bytes(b"".join(b'{"query": "q", "k%d": 1}\n' % at for at in range(100)))
-    with pytest.raises(FormatError, match=r":40: 40 objects have 41 different names, and nearly all cells"):
+    with pytest.raises(FormatError) as refused:
         read_judgments(path)
+    assert (refused.value.code, refused.value.line) == ("sparse-objects", 40)
 
 
 def test_objects_of_which_each_has_some_of_many_names_are_a_table(

@@ -20,6 +20,7 @@ from ringtrue.files.whitespace_fields import (
     read_fields,
     split_fields,
 )
+from ringtrue.messages import Note
 from strategies import NUMBERS, any_ids, examples, finite, int32, messy_texts
 
 RUN, QRELS, PAIRS = LAYOUTS["trec-run"], LAYOUTS["trec-qrels"], LAYOUTS["pairs"]
@@ -38,10 +39,13 @@ def rows(tmp_path: Path, content: str | bytes, layout: Layout = QRELS) -> list[t
     return read_fields(source(tmp_path, content), layout).rows()
 
 
-def refusal(tmp_path: Path, content: str | bytes, layout: Layout = QRELS) -> str:
-    with pytest.raises(FormatError) as caught:
+def refusal(tmp_path: Path, content: str | bytes, layout: Layout = QRELS, found: str = "") -> tuple[str, int | None]:
+    """The code and the line of the error, whose text has what was found."""
+    with pytest.raises(FormatError) as refused:
         read_fields(source(tmp_path, content), layout)
-    return str(caught.value)
+    assert found in refused.value.text
+    assert refused.value.file == str(tmp_path / "file")
+    return refused.value.code, refused.value.line
 
 
 @pytest.mark.parametrize(
@@ -83,73 +87,74 @@ def test_whole_numbers_are_labels_however_they_are_written(tmp_path: Path, text:
 
 @pytest.mark.parametrize("label", ["x", "0.5", "nan", "inf", "1e400", "0x1", "1_0", "١", "--1"])
 def test_a_label_that_is_no_whole_number_names_the_line(tmp_path: Path, label: str) -> None:
-    said = refusal(tmp_path, f"q1 0 d1 1\nq1 0 d2 {label}\n")
-    assert said.endswith(f"file:2: expected a whole number as label, found '{label}'")
+    assert refusal(tmp_path, f"q1 0 d1 1\nq1 0 d2 {label}\n", found=f"'{label}'") == ("bad-label", 2)
 
 
 @pytest.mark.parametrize("label", ["2147483648", "-2147483649", "1e10"])
 def test_a_label_outside_32_bits_names_the_line(tmp_path: Path, label: str) -> None:
-    assert f"file:2: the label {label} does not fit 32 bits" in refusal(tmp_path, f"q1 0 d1 1\nq1 0 d2 {label}\n")
+    assert refusal(tmp_path, f"q1 0 d1 1\nq1 0 d2 {label}\n", found=label) == ("bad-label", 2)
 
 
 @pytest.mark.parametrize("score", ["nan", "NaN", "-nan", "inf", "+Inf", "-Infinity"])
 def test_a_score_that_is_not_finite_names_the_line(tmp_path: Path, score: str) -> None:
-    said = refusal(tmp_path, f"q1 Q0 d1 1 3 t\n\nq1 Q0 d2 2 {score} t\n", RUN)
-    assert f"file:3: expected a finite score, found '{score}'" in said
+    assert refusal(tmp_path, f"q1 Q0 d1 1 3 t\n\nq1 Q0 d2 2 {score} t\n", RUN, f"'{score}'") == ("bad-score", 3)
 
 
 @pytest.mark.parametrize("score", ["1e400", "-1e400", "9" * 400])
 def test_a_score_too_large_for_64_bits_names_the_line(tmp_path: Path, score: str) -> None:
-    assert f"file:1: the score {score} is too large" in refusal(tmp_path, f"q1 Q0 d1 1 {score} t\n", RUN)
+    assert refusal(tmp_path, f"q1 Q0 d1 1 {score} t\n", RUN, score) == ("bad-score", 1)
 
 
 @pytest.mark.parametrize("score", ["abc", "0x10", "1_000", "1,5", "١٢", "1e", ".", "1.2.3", "1f"])
 def test_a_score_that_is_no_number_names_the_line(tmp_path: Path, score: str) -> None:
-    said = refusal(tmp_path, f"# c\nq1 Q0 d1 1 {score} t\n", RUN)
-    assert said.endswith(f"file:2: expected a number as score, found '{score}'")
+    assert refusal(tmp_path, f"# c\nq1 Q0 d1 1 {score} t\n", RUN, f"'{score}'") == ("bad-score", 2)
 
 
 @pytest.mark.parametrize(
-    ("text", "layout", "says"),
+    ("text", "layout", "code", "line", "count"),
     [
-        ("q1 0 d1 1\nq1 0 d1\n", QRELS, ":2: expected 4 fields (query iteration doc label), found 3"),
-        ("q1 0 d1 1\nq1 0 d1 1 1\n", QRELS, ":2: expected 4 fields (query iteration doc label), found 5"),
-        ("q1 Q0 d1 1 3.5\n", RUN, ":1: expected 6 fields (query Q0 doc rank score tag), found 5"),
-        ("q1 a b a\n\nq1\n", PAIRS, ":3: expected 4 fields (query doc doc winner), found 1"),
-        ("q1 0 d1 1 q1 0 d2 1\n", QRELS, ":1: expected 4 fields (query iteration doc label), found 8"),
-        ("q1 0\nd1 1\n", QRELS, ":1: expected 4 fields (query iteration doc label), found 2"),
+        ("q1 0 d1 1\nq1 0 d1\n", QRELS, "too-few-fields", 2, 3),
+        ("q1 0 d1 1\nq1 0 d1 1 1\n", QRELS, "too-many-fields", 2, 5),
+        ("q1 Q0 d1 1 3.5\n", RUN, "too-few-fields", 1, 5),
+        ("q1 a b a\n\nq1\n", PAIRS, "too-few-fields", 3, 1),
+        ("q1 0 d1 1 q1 0 d2 1\n", QRELS, "too-many-fields", 1, 8),
+        ("q1 0\nd1 1\n", QRELS, "too-few-fields", 1, 2),
     ],
 )
-def test_a_wrong_number_of_fields_names_the_line(tmp_path: Path, text: str, layout: Layout, says: str) -> None:
-    assert refusal(tmp_path, text, layout).endswith(says)
+def test_a_wrong_number_of_fields_names_the_line(
+    tmp_path: Path, text: str, layout: Layout, code: str, line: int, count: int
+) -> None:
+    assert refusal(tmp_path, text, layout, found=f"found {count}") == (code, line)
+    assert refusal(tmp_path, text, layout, found=layout.description) == (code, line)
 
 
 def test_fields_after_the_tag_are_ignored_with_a_note(tmp_path: Path) -> None:
     text = "q1 Q0 d1 1 3.5 tag and more\nq1 Q0 d2 2 2.5 tag\nq1 Q0 d3 3 1.5 tag x\n"
-    notes: list[str] = []
+    notes: list[Note] = []
     frame = read_fields(source(tmp_path, text), RUN, notes.append)
     assert frame.rows() == [("q1", "d1", 3.5), ("q1", "d2", 2.5), ("q1", "d3", 1.5)]
     (note,) = notes
-    assert "2 lines have more than 6 fields" in note
+    assert (note.code, note.subject) == ("extra-fields", str(tmp_path / "file"))
+    assert "2 lines" in note
     read_fields(source(tmp_path, "q1 Q0 d1 1 3.5 tag\n"), RUN, notes.append)
     assert notes == [note]
 
 
 @pytest.mark.parametrize("text", ["#\n", "# only\n# comments", "\n\n", " \r\n"])
 def test_a_file_without_a_line_of_data_is_refused(tmp_path: Path, text: str) -> None:
-    assert "no line of data in this file; expected query iteration doc label" in refusal(tmp_path, text)
+    assert refusal(tmp_path, text, found=QRELS.description) == ("no-data", None)
 
 
 def test_text_that_is_not_utf8_names_the_line(tmp_path: Path) -> None:
-    assert "file:2: not UTF-8 (byte 0xff)" in refusal(tmp_path, b"q1 0 d1 1\nq1 0 d\xff2 1\n")
-    assert "file:2: not UTF-8 (byte 0xe9)" in refusal(tmp_path, b"q1 Q0 d1 1 1 t\nq1 Q0 d2 2 1 caf\xe9 \n", RUN)
+    assert refusal(tmp_path, b"q1 0 d1 1\nq1 0 d\xff2 1\n", found="0xff") == ("not-utf8", 2)
+    assert refusal(tmp_path, b"q1 Q0 d1 1 1 t\nq1 Q0 d2 2 1 caf\xe9 \n", RUN, found="0xe9") == ("not-utf8", 2)
 
 
 @pytest.mark.parametrize("tidy", [True, False])
 def test_a_zero_byte_in_the_middle_of_a_file_names_the_line(tmp_path: Path, tidy: bool) -> None:
     gap = " " if tidy else "  "
     text = f"q1{gap}0 d 1\n" * 20_000 + "q1 0 d\x00 1\n"
-    assert "file:20001: a zero byte" in refusal(tmp_path, text)
+    assert refusal(tmp_path, text) == ("binary-file", 20_001)
 
 
 @pytest.mark.slow
@@ -157,14 +162,14 @@ def test_a_zero_byte_in_the_middle_of_a_file_names_the_line(tmp_path: Path, tidy
 def test_an_error_beyond_the_first_piece_names_the_right_line(tmp_path: Path, last: str) -> None:
     line = "q1 Q0 a-rather-long-document-id-to-fill-the-piece 1 1.5 t\n"
     count = 2 * CHUNK_SIZE // len(line) + 7
-    assert f"file:{count + 1}: " in refusal(tmp_path, line * count + last, RUN)
+    assert refusal(tmp_path, line * count + last, RUN)[1] == count + 1
 
 
 @pytest.mark.slow
 def test_pieces_of_different_tidiness_make_one_table(tmp_path: Path) -> None:
     tidy = "q1 Q0 a-rather-long-document-id-to-fill-the-piece 1 1.5 t\n" * (CHUNK_SIZE // 50)
     text = "# a comment\n" + tidy + "q2\tQ0  d2 1 .5 t more\r\n" + tidy
-    notes: list[str] = []
+    notes: list[Note] = []
     frame = read_fields(source(tmp_path, text), RUN, notes.append)
     assert frame.height == 2 * (CHUNK_SIZE // 50) + 1
     assert frame.filter(query="q2").rows() == [("q2", "d2", 0.5)]

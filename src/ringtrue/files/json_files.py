@@ -54,22 +54,24 @@ def _parse_gains(content: Any) -> dict[int, float]:
         found_names = ", ".join(content) or "nothing" if isinstance(content, dict) else "no object"
         raise FormatError("bad-gains", f"expected an object with gains, such as {GAINS_EXAMPLE}; found {found_names}")
     if not content["gains"]:
-        raise FormatError("bad-gains", f"gains is empty; give every label its gain, such as {GAINS_EXAMPLE}")
+        raise FormatError("empty-gains", f"gains is empty; give every label its gain, such as {GAINS_EXAMPLE}")
     gains: dict[int, float] = {}
     for label, gain in content["gains"].items():
         if not re.fullmatch(r"-?\d{1,10}", label):
             raise FormatError(
-                "bad-gains", f"labels are whole numbers, and gains has '{label}'; such as {GAINS_EXAMPLE}"
+                "bad-label", f"labels are whole numbers, and gains has '{label}'; such as {GAINS_EXAMPLE}"
             )
         if int(label) in gains:
             raise FormatError("duplicate-label", f"label {int(label)} stands twice in gains; each has one gain")
         if not is_nonnegative_number(gain):
             raise FormatError(
-                "bad-gains", f"the gain of label {label} should be a number of at least 0, found {json.dumps(gain)}"
+                "bad-gain", f"the gain of label {label} should be a number of at least 0, found {json.dumps(gain)}"
             )
         gains[int(label)] = float(gain)
     if not any(gains.values()):
-        raise FormatError("bad-gains", f"every gain is 0, and nothing would be worth anything; such as {GAINS_EXAMPLE}")
+        raise FormatError(
+            "zero-gains", f"every gain is 0, and nothing would be worth anything; such as {GAINS_EXAMPLE}"
+        )
     return gains
 
 
@@ -186,7 +188,8 @@ def write_confusion(path: str | Path, confusion: Confusion) -> None:
     effective_n = np.zeros(0) if confusion.worth is None else confusion.worth
     if not np.isfinite(confusion.counts).all() or (confusion.counts < 0).any() or not np.all(effective_n >= 0):
         raise UsageError(
-            "bad-confusion", "a confusion matrix holds numbers of at least 0, and so does its worth; nothing is written"
+            "bad-confusion-cell",
+            "a confusion matrix holds numbers of at least 0, and so does its worth; nothing is written",
         )
     content = confusion.as_dict()
     if "counts" in content:
@@ -204,7 +207,9 @@ def _unwrap_matrix(content: Any) -> Any:
 
 def _parse_matrix_labels(labels: Any) -> tuple[int, ...]:
     if not isinstance(labels, list) or not all(type(label) is int for label in labels) or len(labels) < 2:
-        raise FormatError("bad-confusion", f"labels should be two whole numbers or more, found {shorten_json(labels)}")
+        raise FormatError(
+            "bad-confusion-labels", f"labels should be two whole numbers or more, found {shorten_json(labels)}"
+        )
     for label in labels:
         if label not in LABEL_RANGE:
             raise FormatError(
@@ -223,7 +228,9 @@ def _parse_judge_names(content: dict[str, Any], judges: tuple[str, str]) -> tupl
     """Who stands in the rows and who in the columns."""
     names = content.get("rows", judges[0]), content.get("columns", judges[1])
     if not all(isinstance(name, str) and name for name in names):
-        raise FormatError("bad-confusion", f"rows and columns name the two judges, such as {judges[0]} and {judges[1]}")
+        raise FormatError(
+            "bad-judge-names", f"rows and columns name the two judges, such as {judges[0]} and {judges[1]}"
+        )
     if Confusion(rows=names[0], columns=names[1], labels=(), counts=np.empty((0, 0))).is_turned:
         is_training = names[0].startswith("training") or names[1].startswith("testing")
         row_judge = "the testing judge" if is_training else "gold"
@@ -275,7 +282,9 @@ def _parse_square(rows: Any, labels: tuple[int, ...], name: str) -> NDArray[np.f
     size = len(labels)
     matrix = rows if isinstance(rows, list) else []
     if len(matrix) != size or not all(isinstance(row, list) and len(row) == size for row in matrix):
-        raise FormatError("bad-confusion", f"{name} should have {size} rows and columns, as there are {size} labels")
+        raise FormatError(
+            "bad-confusion-shape", f"{name} should have {size} rows and columns, as there are {size} labels"
+        )
     square = np.zeros((size, size))
     for position, row in enumerate(matrix):
         if _is_null(row):
@@ -284,7 +293,7 @@ def _parse_square(rows: Any, labels: tuple[int, ...], name: str) -> NDArray[np.f
             if not is_nonnegative_number(cell) or cell > MAX_COUNT:
                 upper_bound = f" and at most {MAX_COUNT:,}" if is_nonnegative_number(cell) else ""
                 raise FormatError(
-                    "bad-confusion",
+                    "bad-confusion-cell",
                     f"{name} should hold numbers of at least 0{upper_bound}, and the row of "
                     f"label {labels[position]} has {shorten_json(cell)}",
                 )

@@ -153,7 +153,7 @@ def _id_and_text(table: pl.DataFrame, note: Callable[[Note], None]) -> pl.DataFr
         raise TableError(
             "missing-column",
             f"id-text needs columns '{id_column}' and '{text_columns[0]}', found {', '.join(table.columns)}",
-            columns=[id_column, text_columns[0]],
+            columns={id_column, text_columns[0]} - {*table.columns},
         )
     note_lost_columns(table, (id_column, text_column), "id-text", note)
     return table.select(pl.col(id_column, text_column).cast(pl.String).fill_null(""))
