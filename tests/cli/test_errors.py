@@ -21,7 +21,7 @@ COMMAND = str(Path(sys.executable).with_name("ringtrue"))
         ("evaluate a.run --judgments j.qrels --bronze-rell 1", "unknown-parameter", "bronze_rell"),
         ("evaluate a.run --judgments j.qrels --missing none", "bad-value", "missing"),
         ("evaluate a.run --judgments j.qrels --rel 1.5", "bad-value", "rel"),
-        ("evaluate a.run --judgments j.qrels -m", "bad-value", "measures"),
+        ("evaluate a.run --judgments j.qrels -m", "bad-value", "measure"),
         ("evaluate a.run --judgments j.qrels --per-query=1", "bad-value", "per_query"),
         ("evaluate a.run --judgments j.qrels --judgments b.qrels", "repeated-parameter", "judgments"),
         ("version now", "unexpected-argument", None),

@@ -54,13 +54,13 @@ def as_error(stop: Stop, command: click.Command | None) -> RingtrueError:
         case Misuse():
             return stop.error
         case click.MissingParameter():
-            return OptionError("needs-parameter", _text(stop), parameter=stop.param.name if stop.param else None)
+            return OptionError("needs-parameter", _text(stop), parameter=name_of(stop.param))
         case click.BadParameter():
-            return OptionError("bad-value", _text(stop), parameter=stop.param.name if stop.param else None)
+            return OptionError("bad-value", _text(stop), parameter=name_of(stop.param))
         case click.BadOptionUsage():
-            return OptionError("bad-value", _text(stop), parameter=_parameter_of(stop.option_name, command))
+            return OptionError("bad-value", _text(stop), parameter=_find_name(stop.option_name, command))
         case click.NoSuchOption():
-            return OptionError("unknown-parameter", _text(stop), parameter=_parameter_of(stop.option_name, command))
+            return OptionError("unknown-parameter", _text(stop), parameter=_find_name(stop.option_name, command))
         case click.ClickException():
             return OptionError("unexpected-argument", _text(stop))
         case OSError():
@@ -73,7 +73,14 @@ def _text(stop: click.ClickException) -> str:
     return stop.format_message().rstrip(".")
 
 
-def _parameter_of(option_name: str, command: click.Command | None) -> str:
+def name_of(parameter: click.Parameter | None) -> str | None:
+    """A parameter as Python writes it: `bronze_rel` for `--bronze-rel`."""
+    if isinstance(parameter, click.Option):
+        return max(parameter.opts, key=len).lstrip("-").replace("-", "_")
+    return parameter.name if parameter else None
+
+
+def _find_name(option_name: str, command: click.Command | None) -> str:
     """The parameter behind an option; for one that a command does not have, its name as a parameter's would be."""
-    names = (param.name for param in (command.params if command else ()) if option_name in param.opts)
+    names = (name_of(param) for param in (command.params if command else ()) if option_name in param.opts)
     return next(names, None) or option_name.lstrip("-").replace("-", "_")

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ringtrue.cli.errors import OptionError
 from ringtrue.cli.options.common import (
     Command,
     confusion_out_option,
@@ -18,9 +19,9 @@ from ringtrue.cli.options.common import (
 from ringtrue.cli.options.files import QRELS_SUFFIXES, TABLE_SUFFIXES, format_suffix, refuse_to_overwrite_source
 from ringtrue.cli.options.labels import LabelInputs, label_options, require_documents, write_pooled_confusion
 from ringtrue.cli.output import OutputFormat, emit, print_notes, progress_bar
-from ringtrue.errors import UsageError
 from ringtrue.formatting.grid import Grid, format_interval, format_number
 from ringtrue.formatting.phrases import format_count
+from ringtrue.messages import notes_as_dict
 
 if TYPE_CHECKING:
     from ringtrue.judges.aggregation import Aggregation, JudgeModel, Method, Prior
@@ -77,13 +78,18 @@ def command(
 
     prior = _parse_prior(prior_text)
     if method not in MODELS and prior_text is not None:
-        raise UsageError(f"--prior is for {', '.join(MODELS)}, and {method} is a vote")
+        raise OptionError(
+            "unused-parameter", f"--prior is for {', '.join(MODELS)}, and {method} is a vote", parameter="prior"
+        )
     _require_output(output, label_inputs)
     votes, gold = label_inputs.read_votes(), label_inputs.read_gold_votes()
     if output is not None and format_suffix(output) in QRELS_SUFFIXES and "doc" not in votes.items.columns:
-        raise UsageError(
-            f"{output}: these are pairs of documents, not judgments, and qrels have no place for them; "
-            f"write {', '.join(TABLE_SUFFIXES)}"
+        raise OptionError(
+            "wrong-format",
+            f"these are pairs of documents, not judgments, and qrels have no place for them; "
+            f"write {', '.join(TABLE_SUFFIXES)}",
+            parameter="output",
+            file=output,
         )
     require_documents(confusion_out, votes)
     work = votes.size * len(votes.labels) * max_iterations if method in MODELS else 0
@@ -114,7 +120,7 @@ def command(
     if form == "csv":  # as -o FILE.csv has it
         click.echo(aggregation.frame.write_csv(), nl=False)
         return
-    payload = aggregation.as_dict() | {"file": output, "notes": notes}
+    payload = aggregation.as_dict() | {"file": output, **notes_as_dict(notes)}
     emit(form, payload=payload, grid=partial(_aggregation_grids, aggregation, ties, output))
 
 
@@ -127,7 +133,9 @@ def _parse_prior(text: str | None) -> Prior | None:
     try:
         diagonal, cell = (float(word) for word in text.split(","))
     except ValueError:
-        raise UsageError(f"--prior expects 'none' or DIAGONAL,CELL such as 2,1; found '{text}'") from None
+        raise OptionError(
+            "bad-value", f"--prior expects 'none' or DIAGONAL,CELL such as 2,1; found '{text}'", parameter="prior"
+        ) from None
     return Prior(diagonal=diagonal, cell=cell)
 
 
@@ -136,11 +144,16 @@ def _require_output(output: str | None, label_inputs: LabelInputs) -> None:
     if output is None:
         return
     if output == "-":
-        raise UsageError("-o - is no file; --format csv prints the labels")
+        raise OptionError("not-a-file", "-o - is no file; --format csv prints the labels", parameter="output")
     suffix, endings = format_suffix(output), (*QRELS_SUFFIXES, *TABLE_SUFFIXES)
     if suffix not in endings:
         reason = "a run has scores, and these are labels" if suffix == ".run" else "no format goes by this name"
-        raise UsageError(f"{output}: {reason}; end it with {', '.join(endings)}, and .gz or .zst to pack it")
+        raise OptionError(
+            "unknown-extension",
+            f"{reason}; end it with {', '.join(endings)}, and .gz or .zst to pack it",
+            parameter="output",
+            file=output,
+        )
     refuse_to_overwrite_source((*label_inputs.labels, label_inputs.gold), output)
 
 

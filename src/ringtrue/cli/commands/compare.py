@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ringtrue.cli.errors import OptionError
 from ringtrue.cli.options import common
 from ringtrue.cli.options.common import option
 from ringtrue.cli.options.gold import GoldOptions, gold_options
 from ringtrue.cli.options.runs import RunInputs, evaluation_options, runs_and_judgments
 from ringtrue.cli.output import OutputFormat, emit, means_as_dict, progress_bar
-from ringtrue.errors import UsageError, did_you_mean
+from ringtrue.errors import did_you_mean
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import join_first_few
+from ringtrue.messages import notes_as_dict
 
 if TYPE_CHECKING:
     import polars as pl
@@ -97,28 +99,52 @@ def command(
 
     if gold_opts.gold is not None:
         if by is not None or per_query:
-            raise UsageError("--by and --per-query do not go with --gold: gold labels are too few for parts of it")
+            raise OptionError(
+                "conflicting-parameters",
+                "--by and --per-query do not go with --gold: gold labels are too few for parts of it",
+                parameter="per_query" if by is None else "by",
+            )
         _refuse_options_unused_with_gold()
         _compare_corrected(run_inputs, gold_opts, measures, baselines, form, layout=layout, seed=seed, **settings)
         return
     test, adjust = settings["test"], settings["adjust"]
     if test == "independent":
-        raise UsageError("--test independent compares scores corrected by gold labels: give them as --gold FILE")
+        raise OptionError(
+            "needs-parameter",
+            "--test independent compares scores corrected by gold labels: give them as --gold FILE",
+            parameter="gold",
+        )
     if by is not None and per_query and form != "json":
-        raise UsageError("--by and --per-query are two tables: ask for one of them, or for --json")
+        raise OptionError(
+            "conflicting-parameters",
+            "--by and --per-query are two tables: ask for one of them, or for --json",
+            parameter="per_query",
+        )
     if by is not None and adjust == "tukey":
-        raise UsageError("Tukey's family is the runs over all queries: with --by, adjust by holm or bh")
+        raise OptionError(
+            "conflicting-parameters",
+            "Tukey's family is the runs over all queries: with --by, adjust by holm or bh",
+            parameter="adjust",
+        )
     if layout is not None and (by is not None or per_query):
-        raise UsageError(f"--layout is for the whole: {'--by' if by else '--per-query'} has a layout of its own")
+        raise OptionError(
+            "conflicting-parameters",
+            f"--layout is for the whole: {'--by' if by else '--per-query'} has a layout of its own",
+            parameter="layout",
+        )
     if test == "welch":  # each run over its own queries
         if run_inputs.missing == "zero" and common.is_given("missing"):
-            raise UsageError("--test welch takes each run over its own queries: --missing zero does not go with it")
+            raise OptionError(
+                "conflicting-parameters",
+                "--test welch takes each run over its own queries: --missing zero does not go with it",
+                parameter="missing",
+            )
         run_inputs = replace(run_inputs, missing="skip")
     baselines = _split_baselines(baselines, run_inputs.runs)
     run_inputs = _with_baseline_files(run_inputs, baselines)
     parsed_measures = run_inputs.parse_measures(measures or [DEFAULT_MEASURE])
     if not parsed_measures:
-        raise UsageError(f"-m names no measure; write it like -m {DEFAULT_MEASURE}")
+        raise OptionError("no-measure", f"-m names no measure; write it like -m {DEFAULT_MEASURE}", parameter="measure")
     topic_table: pl.DataFrame | None = None if topics is None else read_topics(topics)
     labels = run_inputs.read_labels()
     scores = run_inputs.evaluate(run_inputs.read_runs(), labels, parsed_measures)
@@ -197,7 +223,11 @@ def _compare_corrected(
         gold_opts = replace(gold_opts, method=gold_opts.method or "confusion")
     gold_opts.refuse_incompatible_settings(run_inputs)
     if test not in ("t", "independent"):
-        raise UsageError(f"--test {test} takes labels as they are: with --gold, leave it out, or say independent")
+        raise OptionError(
+            "conflicting-parameters",
+            f"--test {test} takes labels as they are: with --gold, leave it out, or say independent",
+            parameter="test",
+        )
     run_inputs = _with_baseline_files(run_inputs, baselines := _split_baselines(baselines, run_inputs.runs))
     gold, labels, runs = gold_opts.read_gold(run_inputs), run_inputs.read_labels(), list(run_inputs.read_runs())
     parsed_measures = run_inputs.parse_measures(measures or gold_opts.default_measures(gold, [DEFAULT_MEASURE])[:1])
@@ -245,7 +275,11 @@ def _refuse_options_unused_with_gold() -> None:
     }
     for name, why in unused.items():
         if common.is_given(name):
-            raise UsageError(f"{common.option_name(name)} says nothing with --gold, where {why}: leave it out")
+            raise OptionError(
+                "unused-parameter",
+                f"{common.option_name(name)} says nothing with --gold, where {why}: leave it out",
+                parameter=name,
+            )
 
 
 def _split_baselines(baselines: tuple[str, ...], paths: tuple[str, ...]) -> tuple[str, ...]:
@@ -278,7 +312,9 @@ def _with_baseline_files(run_inputs: RunInputs, baselines: tuple[str, ...]) -> R
     if run_inputs.name == "file":  # told before anything is read
         _resolve_baselines(baselines, widened.runs, name_runs(widened.runs))
     if len(widened.runs) < 2:
-        raise UsageError(f"a comparison needs two runs or more, found only {widened.runs[0]}")
+        raise OptionError(
+            "too-few-runs", f"a comparison needs two runs or more, found only {widened.runs[0]}", parameter="runs"
+        )
     return widened
 
 
@@ -289,7 +325,9 @@ def _resolve_baselines(baselines: tuple[str, ...], paths: tuple[str, ...], run_n
         if baseline not in run_names and Path(baseline).resolve() not in name_by_path:
             names_text = ", ".join(run_names[:5]) + (", …" if len(run_names) > 5 else "")
             suggestion = did_you_mean(baseline, run_names) or f"; the runs are {names_text}, and there is no such file"
-            raise UsageError(f"no run is called '{baseline}', the baseline{suggestion}")
+            raise OptionError(
+                "unknown-run", f"no run is called '{baseline}', the baseline{suggestion}", parameter="baseline"
+            )
     return [baseline if baseline in run_names else name_by_path[Path(baseline).resolve()] for baseline in baselines]
 
 
@@ -331,4 +369,4 @@ def _note_missing_topics(scores: Scores, topics: pl.DataFrame, path: str) -> lis
 
 def _group_as_dict(group: Comparisons, scores: Scores) -> dict[str, object]:
     comparisons = [_comparison_as_dict(comparison, scores, None, per_query=False) for comparison in group]
-    return {"comparisons": comparisons, "family": group.family, "notes": list(group.notes)}
+    return {"comparisons": comparisons, "family": group.family, **notes_as_dict(group.notes)}

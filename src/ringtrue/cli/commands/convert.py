@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING, Literal
 
 import click
 
+from ringtrue.cli.errors import OptionError
 from ringtrue.cli.options import common
 from ringtrue.cli.options.common import option
 from ringtrue.cli.output import OutputFormat, emit, print_notes
-from ringtrue.errors import DuplicateError, TableError, UsageError
+from ringtrue.errors import DuplicateError, TableError
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
 
@@ -84,9 +85,12 @@ def command(
     table = readers[kind](file, form=read_as, columns=column_names, where=conditions, note=notes.append)
     out_form = write_as or format_from_extension(target)
     if kind == "preferences" and out_form in ("trec-qrels", "qrels-3"):
-        raise UsageError(
-            f"{target}: preferences are no labels; ratings make labels of them: `ringtrue rate {source} --qrels "
-            f"{target if format_from_extension(target) == 'trec-qrels' else 'labels.qrels'} --threshold 0`"
+        raise OptionError(
+            "wrong-format",
+            f"preferences are no labels; ratings make labels of them: `ringtrue rate {source} --qrels "
+            f"{target if format_from_extension(target) == 'trec-qrels' else 'labels.qrels'} --threshold 0`",
+            parameter="target",
+            file=target,
         )
     if isinstance(table, Judgments) and (to_kind or out_form in ("pairs", "trec-prefs")):
         try:
@@ -124,7 +128,9 @@ def _imply_preferences(
     )
 
     if ties and form == "trec-prefs":
-        raise UsageError("--ties: trec-prefs has no place for ties; leave it out, or write csv")
+        raise OptionError(
+            "wrong-format", "--ties: trec-prefs has no place for ties; leave it out, or write csv", parameter="ties"
+        )
     labels = keep_usable_labels(judgments.without_repeats(repeats) if repeats else judgments)
     count = count_implied_pairs(labels, ties=ties)
     n_left_out = judgments.frame.height - labels.frame.height
@@ -143,17 +149,28 @@ def _imply_preferences(
 
 def _refuse_preference_options(kind: TableKind, to_kind: str | None, ties: bool, repeats: str | None) -> None:
     """Refuse options that would change nothing."""
-    preference_options = {"--to-kind preferences": to_kind, "--ties": ties, f"--repeats {repeats}": repeats}
-    for given, setting in preference_options.items():
+    preference_options = {
+        "to_kind": ("--to-kind preferences", to_kind),
+        "ties": ("--ties", ties),
+        "repeats": (f"--repeats {repeats}", repeats),
+    }
+    for name, (given, setting) in preference_options.items():
         if setting and kind != "judgments":
-            raise UsageError(f"{given}: IN holds {kind}, and only judgments imply preferences; leave it out")
+            text = f"{given}: IN holds {kind}, and only judgments imply preferences; leave it out"
+            raise OptionError("unused-parameter", text, parameter=name)
         if setting:
-            raise UsageError(f"{given} is about preferences that labels imply; say --to-kind preferences as well")
+            text = f"{given} is about preferences that labels imply; say --to-kind preferences as well"
+            raise OptionError("needs-parameter", text, parameter="to_kind")
 
 
 def _refuse_same_file(source: str, target: str) -> None:
     if Path(source).exists() and Path(target).exists() and Path(source).samefile(target):
-        raise UsageError(f"{target}: a file cannot be converted onto itself; write to another and keep both")
+        raise OptionError(
+            "overwrites-input",
+            "a file cannot be converted onto itself; write to another and keep both",
+            parameter="target",
+            file=target,
+        )
 
 
 def _only_kind_of(form: Format | None) -> TableKind | None:

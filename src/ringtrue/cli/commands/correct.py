@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ringtrue.cli.errors import OptionError
 from ringtrue.cli.options.common import (
     Command,
     level_option,
@@ -106,14 +107,22 @@ def _take_score(options: dict[str, Any], k: int | None, prefix: str) -> BronzeSc
     mean, sd, queries = (options.pop(prefix + name) for name in ("score", "sd", "queries"))
     if mean is None:
         if sd is not None or queries is not None:
-            raise UsageError("--versus-score is missing: what was the second score?")
+            raise OptionError(
+                "needs-parameter", "--versus-score is missing: what was the second score?", parameter="versus_score"
+            )
         return None
     if queries is None:
-        raise UsageError("--versus-queries is missing: over how many queries is the second score?")
+        raise OptionError(
+            "needs-parameter",
+            "--versus-queries is missing: over how many queries is the second score?",
+            parameter="versus_queries",
+        )
     if sd is None and k != 1:
-        raise UsageError(
+        raise OptionError(
+            "needs-parameter",
             f"{option_name(prefix)}sd is missing, the standard deviation of the values of single queries; with one "
-            f"document for each query, --k 1 says so instead"
+            f"document for each query, --k 1 says so instead",
+            parameter=f"{prefix}sd",
         )
     with _attribute_errors(prefix):
         return BronzeScore(mean=mean, sd=sd, queries=queries, k=k)
@@ -128,8 +137,12 @@ def _take_rates(options: dict[str, Any], prefix: str) -> Rates | None:
     if len(missing) == 2:
         return None
     if missing:
-        raise UsageError(f"--versus-{missing[0]} is missing: judges of their own have both rates")
-    rates = {name: _parse_rate(text, option_name(prefix) + name) for name, text in texts.items()}
+        raise OptionError(
+            "needs-parameter",
+            f"--versus-{missing[0]} is missing: judges of their own have both rates",
+            parameter=f"versus_{missing[0]}",
+        )
+    rates = {name: _parse_rate(text, prefix + name) for name, text in texts.items()}
     with _attribute_errors(prefix):
         return Rates(**rates)
 
@@ -137,13 +150,16 @@ def _take_rates(options: dict[str, Any], prefix: str) -> Rates | None:
 @contextmanager
 def _attribute_errors(prefix: str) -> Iterator[None]:
     """Say which of the two scores is meant."""
+    names: dict[str, str | None] = {"mean": f"{prefix}score"}
+    names |= {name: f"{prefix}{name}" for name in ("sd", "queries", "relevant", "nonrelevant")}
     try:
         yield
     except UsageError as error:
-        raise UsageError(f"second score: {error}" if prefix else str(error)) from error
+        note = error.note.renamed(names)
+        raise error.with_note(note.about("second score") if prefix else note) from error
 
 
-def _parse_rate(text: str, option: str) -> Rate:
+def _parse_rate(text: str, name: str) -> Rate:
     """`43/59` as counts, `0.9` as a known share."""
     counts = re.fullmatch(r"\s*(\d+)\s*/\s*(\d+)\s*", text)
     if counts:
@@ -153,9 +169,9 @@ def _parse_rate(text: str, option: str) -> Rate:
     except ValueError:
         percent = re.fullmatch(r"\s*([\d.]+)\s*%\s*", text)
         hint = f"; write {text.strip()} as {float(percent[1]) / 100:g}" if percent else ""
-        raise UsageError(
-            f"{option} expects right/labels, such as 43/59, or a known share, such as 0.9; found '{text}'{hint}"
-        ) from None
+        expected = "right/labels, such as 43/59, or a known share, such as 0.9"
+        found = f"{option_name(name)} expects {expected}; found '{text}'{hint}"
+        raise OptionError("bad-value", found, parameter=name) from None
 
 
 def _collect_correction_notes(correction: ScoreCorrection) -> list[str]:

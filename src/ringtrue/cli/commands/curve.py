@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ringtrue.cli.errors import OptionError
 from ringtrue.cli.options.common import Command, option, output_options
 from ringtrue.cli.options.runs import RunInputs, evaluation_options, runs_and_judgments
 from ringtrue.cli.output import OutputFormat, emit
-from ringtrue.errors import UsageError
 from ringtrue.formatting.grid import Grid, format_number
 from ringtrue.formatting.phrases import format_range
 
@@ -78,7 +78,9 @@ def command(run_inputs: RunInputs, kind: CurveKind, draw: bool | None, form: Out
     from ringtrue.evaluation.curves import curve
 
     if draw and form != "table":
-        raise UsageError(f"--draw belongs to the table, and this is --format {form}")
+        raise OptionError(
+            "conflicting-parameters", f"--draw belongs to the table, and this is --format {form}", parameter="draw"
+        )
     labels = run_inputs.read_labels()
     curves: Curves = run_inputs.explain_errors(
         lambda: curve(

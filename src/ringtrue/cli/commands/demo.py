@@ -14,6 +14,7 @@ from ringtrue.cli.options.common import Command, option, output_options, seed_op
 from ringtrue.cli.output import OutputFormat, emit, means_as_dict, print_notes
 from ringtrue.errors import FileError, UsageError
 from ringtrue.formatting.grid import Grid
+from ringtrue.messages import notes_as_dict
 from ringtrue.stats.results import format_estimates
 
 if TYPE_CHECKING:
@@ -115,7 +116,7 @@ def command(folder: str, queries: int, seed: int, reports: bool, form: OutputFor
         **{judge: means_as_dict(runs) for judge, runs in means.items()},
         "corrected": means_as_dict(correction.corrected),
         "gold_only": means_as_dict(correction.gold_only),
-        "notes": notes,
+        **notes_as_dict(notes),
     }
     if form == "table":
         click.echo(f"Three systems, {queries} queries; labels by a cheap judge, and {gold.height} by a trusted one:\n")
@@ -141,12 +142,20 @@ def _write_files(
 
     try:
         if directory.is_dir() and any(directory.iterdir()) and not (directory / README_NAME).exists():
-            raise FileError(f"{directory}: there are other files in this folder; choose a new one with --folder")
+            raise FileError(
+                "folder-in-use",
+                "there are other files in this folder; choose a new one with --folder",
+                parameter="folder",
+                file=str(directory),
+            )
         directory.mkdir(parents=True, exist_ok=True)
         (directory / README_NAME).write_text(README_TEXT)
     except OSError as error:
         raise FileError(
-            f"{directory}: the folder cannot be made ({error.strerror}); choose another with --folder"
+            "unwritable-folder",
+            f"the folder cannot be made ({error.strerror}); choose another with --folder",
+            parameter="folder",
+            file=str(directory),
         ) from error
     tables: dict[str, Run | Judgments | Preferences | pl.DataFrame] = {f"{run.name}.run": run for run in world.runs}
     tables |= {"gold.qrels": world.gold, "bronze.qrels": world.bronze}

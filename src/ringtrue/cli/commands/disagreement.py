@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 import click
 
+from ringtrue.cli.errors import OptionError
 from ringtrue.cli.options.common import (
     Command,
     by_option,
@@ -22,7 +23,6 @@ from ringtrue.cli.options.common import (
 from ringtrue.cli.options.files import columns_per_file, refuse_to_overwrite_source
 from ringtrue.cli.options.labels import LabelInputs, label_options
 from ringtrue.cli.output import OutputFormat, emit, progress_bar
-from ringtrue.errors import UsageError
 
 if TYPE_CHECKING:
     import polars as pl
@@ -92,7 +92,11 @@ def command(
     _require_mutual(mutual, between, levels)
     _require_output(output, label_inputs)
     if label_inputs.gold is not None and not gold_as_judge:
-        raise UsageError("--gold is used with --gold-as-judge only, which counts it as one more label")
+        raise OptionError(
+            "needs-parameter",
+            "--gold is used with --gold-as-judge only, which counts it as one more label",
+            parameter="gold_as_judge",
+        )
     labels = label_inputs.read_votes() if levels is None else _read_labels_in_words(label_inputs, levels)
     gold = None
     if gold_as_judge:
@@ -144,9 +148,13 @@ def _require_mutual(
     mutual: bool, between: str | None, levels: Sequence[str] | Mapping[str, Sequence[str]] | None
 ) -> None:
     if between is not None and not mutual:
-        raise UsageError("--between says nothing without --mutual")
+        raise OptionError("needs-parameter", "--between says nothing without --mutual", parameter="mutual")
     if mutual and isinstance(levels, Mapping):
-        raise UsageError("--mutual ranks by the labels, and combined levels have no order: leave one of the two out")
+        raise OptionError(
+            "conflicting-parameters",
+            "--mutual ranks by the labels, and combined levels have no order: leave one of the two out",
+            parameter="mutual",
+        )
 
 
 def _parse_levels(level_texts: Sequence[str]) -> Sequence[str] | Mapping[str, Sequence[str]] | None:
@@ -159,9 +167,17 @@ def _parse_levels(level_texts: Sequence[str]) -> Sequence[str] | Mapping[str, Se
     if not columns and len(level_texts) == 1:
         return levels[0]
     if len(columns) < len(level_texts):
-        raise UsageError("--levels, given several times, needs a column each: --levels snippet=No,Sure")
+        raise OptionError(
+            "bad-value",
+            "--levels, given several times, needs a column each: --levels snippet=No,Sure",
+            parameter="levels",
+        )
     if len(set(columns)) < len(columns):
-        raise UsageError(f"--levels names column '{next(c for c in columns if columns.count(c) > 1)}' twice")
+        raise OptionError(
+            "bad-value",
+            f"--levels names column '{next(c for c in columns if columns.count(c) > 1)}' twice",
+            parameter="levels",
+        )
     return dict(zip(columns, levels, strict=True))
 
 
@@ -175,11 +191,19 @@ def _read_labels_in_words(
     from ringtrue.tables.columns import COLUMN_ALIASES, suggest_column
 
     if label_inputs.scale is not None:
-        raise UsageError("--levels says which labels there are; leave --scale out")
+        raise OptionError(
+            "conflicting-parameters", "--levels says which labels there are; leave --scale out", parameter="scale"
+        )
     if label_inputs.gold is not None:
-        raise UsageError("with --levels, --gold-as-judge counts the column 'gold' of LABELS; leave --gold out")
+        raise OptionError(
+            "conflicting-parameters",
+            "with --levels, --gold-as-judge counts the column 'gold' of LABELS; leave --gold out",
+            parameter="gold",
+        )
     if len(label_inputs.labels) > 1:
-        raise UsageError("with --levels, LABELS is one file: put the tables into one")
+        raise OptionError(
+            "conflicting-parameters", "with --levels, LABELS is one file: put the tables into one", parameter="labels"
+        )
     (path,) = label_inputs.labels
     source = label_inputs.sources[path]
     form = formats_by_kind(("judgments",), label_inputs.forced)["judgments"]
@@ -187,7 +211,12 @@ def _read_labels_in_words(
     extra_columns = [*columns.values(), *(levels if isinstance(levels, Mapping) else ())]
     form = form or recognise_format(source, "judgments", columns=extra_columns)
     if form not in TABLE_FORMATS:
-        raise UsageError(f"{source.display_name}: --levels needs a table with named columns, this is {form}")
+        raise OptionError(
+            "wrong-format",
+            f"--levels needs a table with named columns, this is {form}",
+            parameter="levels",
+            file=source.display_name,
+        )
     ((columns, where),) = columns_per_file([source], columns, where, form)
     frame = read_table(source, form, columns=columns, where=where)
     if not {name.lower() for name in frame.columns} & set(COLUMN_ALIASES["query"]):
@@ -203,9 +232,11 @@ def _require_output(output: str | None, label_inputs: LabelInputs) -> None:
     if output is None:
         return
     if output == "-":
-        raise UsageError("-o - is no file; --json prints the weights")
+        raise OptionError("not-a-file", "-o - is no file; --json prints the weights", parameter="output")
     if not output.lower().endswith((".json", ".json.gz", ".json.zst")):
-        raise UsageError(f"{output}: gains are written as JSON; end it with .json")
+        raise OptionError(
+            "unknown-extension", "gains are written as JSON; end it with .json", parameter="output", file=output
+        )
     refuse_to_overwrite_source((*label_inputs.labels, label_inputs.gold), output)
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ringtrue.cli.errors import OptionError
 from ringtrue.cli.options.common import (
     Command,
     by_option,
@@ -20,7 +21,6 @@ from ringtrue.cli.options.common import (
 from ringtrue.cli.options.gold import GoldOptions, gold_options
 from ringtrue.cli.options.runs import RunInputs, evaluation_options, runs_and_judgments
 from ringtrue.cli.output import OutputFormat, emit, means_as_dict
-from ringtrue.errors import UsageError
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_range
 from ringtrue.stats.results import EXACT_FIELDS, exact_estimate, format_estimates
@@ -64,12 +64,20 @@ def command(
     from ringtrue.files import read_topics
 
     if topics is not None and by is None:
-        raise UsageError("--topics says nothing without --by COLUMN")
+        raise OptionError("needs-parameter", "--topics says nothing without --by COLUMN", parameter="by")
     if by is not None and per_query and form != "json":
-        raise UsageError("--by and --per-query are two tables: ask for one of them, or for --json")
+        raise OptionError(
+            "conflicting-parameters",
+            "--by and --per-query are two tables: ask for one of them, or for --json",
+            parameter="per_query",
+        )
     if gold_opts.gold is not None:
         if by is not None or per_query:
-            raise UsageError("--by and --per-query do not go with --gold: gold labels are too few for parts of it")
+            raise OptionError(
+                "conflicting-parameters",
+                "--by and --per-query do not go with --gold: gold labels are too few for parts of it",
+                parameter="per_query" if by is None else "by",
+            )
         _evaluate_corrected(run_inputs, gold_opts, measures, form)
         return
     notes, level = run_inputs.notes, run_inputs.level
@@ -127,7 +135,9 @@ def _parse_measures_with_judged(run_inputs: RunInputs, measures: tuple[str, ...]
 
     parsed_measures = run_inputs.parse_measures(measures or DEFAULT_MEASURES)
     if not parsed_measures:
-        raise UsageError(f"-m names no measure; write it like -m {','.join(DEFAULT_MEASURES)}")
+        raise OptionError(
+            "no-measure", f"-m names no measure; write it like -m {','.join(DEFAULT_MEASURES)}", parameter="measure"
+        )
     depths = {measure.cutoff for measure in parsed_measures if measure.definition.cutoff != "recall"} - {None}
     judged_measures = [parse(f"Judged@{depth}") for depth in sorted(depths, key=lambda k: k or 0)] or [
         parse("Judged@10")

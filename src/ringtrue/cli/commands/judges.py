@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ringtrue.cli.errors import OptionError
 from ringtrue.cli.options.common import Command, confusion_out_option, option, output_options, require_one_stdin
 from ringtrue.cli.options.labels import LabelInputs, label_options, require_documents, write_pooled_confusion
 from ringtrue.cli.output import OutputFormat, emit, progress_bar
-from ringtrue.errors import UsageError
 from ringtrue.formatting.grid import Grid, exact_grid, format_interval, format_number, format_signed
 
 if TYPE_CHECKING:
@@ -86,7 +86,9 @@ def command(
 def _parse_acceptance(text: str) -> tuple[int, int]:
     match = re.fullmatch(r"\s*(\d+)\s*/\s*(\d+)\s*", text)
     if not match or not 1 <= int(match[1]) <= int(match[2]):
-        raise UsageError(f"--accept expects M/N, at least M of N traps, such as 4/5; found '{text}'")
+        raise OptionError(
+            "bad-value", f"--accept expects M/N, at least M of N traps, such as 4/5; found '{text}'", parameter="accept"
+        )
     return int(match[1]), int(match[2])
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ringtrue.cli.errors import OptionError
 from ringtrue.cli.options import common
 from ringtrue.cli.options.common import option
 from ringtrue.cli.options.files import (
@@ -20,7 +21,7 @@ from ringtrue.cli.options.files import (
     require_table,
 )
 from ringtrue.cli.output import OutputFormat, emit
-from ringtrue.errors import FormatError, InputError, TableError, UsageError
+from ringtrue.errors import FormatError, InputError, TableError
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
 
@@ -135,9 +136,17 @@ class _PairFiles:
 
     def __post_init__(self) -> None:
         if (self.documents is None) != (self.topics is None):
-            raise UsageError("BM25 needs the texts of both: --documents FILE and --topics FILE")
+            raise OptionError(
+                "needs-parameter",
+                "BM25 needs the texts of both: --documents FILE and --topics FILE",
+                parameter="documents" if self.documents is None else "topics",
+            )
         if not self.candidates and self.documents is None:
-            raise UsageError("which documents? Runs, a pool (`ringtrue pool`), or --documents FILE --topics FILE")
+            raise OptionError(
+                "needs-parameter",
+                "which documents? Runs, a pool (`ringtrue pool`), or --documents FILE --topics FILE",
+                parameter="candidates",
+            )
         common.require_one_stdin(self.paths, common.ALL_OTHERS)
 
     @property
@@ -175,7 +184,12 @@ class _PairFiles:
             elif len(names) == 1:
                 return run_or_pool
             else:
-                raise UsageError(f"{path}: this is a pool, and only runs are put together; give it alone, or only runs")
+                raise OptionError(
+                    "mixed-kinds",
+                    "this is a pool, and only runs are put together; give it alone, or only runs",
+                    parameter="candidates",
+                    file=path,
+                )
         return runs
 
     def read_all_preferences(self) -> Preferences | None:
@@ -203,8 +217,10 @@ class _PairFiles:
             if not self._has_labels(path):
                 raise
             raise FormatError(
-                f"{self.sources[path].display_name}: these look like traps for labels; pairs need two documents and a "
-                "winner (query, left, right, winner)"
+                "other-kind",
+                "these look like traps for labels; pairs need two documents and a winner (query, left, right, winner)",
+                parameter="traps",
+                file=self.sources[path].display_name,
             ) from error
 
     def _has_labels(self, path: str) -> bool:
@@ -226,7 +242,10 @@ class _PairFiles:
         if kind in OTHER_KINDS:
             hint = "; what people preferred so far is --preferences" if kind == "preferences" else ""
             raise FormatError(
-                f"{source.display_name}: this looks like {OTHER_KINDS[kind]}, expected a run or a pool{hint}"
+                "other-kind",
+                f"this looks like {OTHER_KINDS[kind]}, expected a run or a pool{hint}",
+                parameter="candidates",
+                file=source.display_name,
             )
         form = recognise_format(source, "run", columns=selection["columns"].values()) if kind == "topics" else None
         if form not in TABLE_FORMATS:

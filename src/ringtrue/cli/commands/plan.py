@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ringtrue.cli.errors import OptionError
 from ringtrue.cli.options import common
 from ringtrue.cli.options.common import option
 from ringtrue.cli.options.runs import RunInputs
 from ringtrue.cli.output import OutputFormat, emit
 from ringtrue.cli.spelling import CommandLine
-from ringtrue.errors import UsageError
 from ringtrue.formatting.grid import Grid, exact_grid, format_number
 from ringtrue.messages import spell
 
@@ -101,7 +101,11 @@ def command(
         plans = plan(**options)
     else:
         if judgments is None:
-            raise UsageError("a run says nothing without the bronze judge's labels: --judgments FILE")
+            raise OptionError(
+                "needs-parameter",
+                "a run says nothing without the bronze judge's labels: --judgments FILE",
+                parameter="judgments",
+            )
         common.require_one_stdin([*runs, judgments, gold])
         run_inputs = RunInputs(runs=runs, judgments=judgments, rel=rel, level=level, notes=notes, **reading)
         bronze, run_lists = run_inputs.read_labels(), list(run_inputs.read_runs())
@@ -125,9 +129,11 @@ def _parse_accuracy(text: str) -> tuple[float, float]:
     """Two rates, as shares or as hits of cases; one that was never seen to err is not taken for perfect."""
     matches = [RATE_PATTERN.fullmatch(word) for word in text.split(",")]
     if len(matches) != 2 or not all(matches):
-        raise UsageError(
+        raise OptionError(
+            "bad-value",
             "--accuracy expects how often the bronze judge is right on relevant documents and on others, as "
-            f"43/59,67/84 or .85,.90; found '{text}'"
+            f"43/59,67/84 or .85,.90; found '{text}'",
+            parameter="accuracy",
         )
     rates = []
     for rate_match in (match for match in matches if match):
@@ -136,7 +142,9 @@ def _parse_accuracy(text: str) -> tuple[float, float]:
             continue
         hits, n = int(rate_match["hits"]), int(rate_match["n"])
         if hits > n or not n:
-            raise UsageError(f"--accuracy expects hits of cases, such as 43/59; found {hits}/{n}")
+            raise OptionError(
+                "bad-value", f"--accuracy expects hits of cases, such as 43/59; found {hits}/{n}", parameter="accuracy"
+            )
         rates.append((hits + 0.5) / (n + 1) if hits in (0, n) else hits / n)
     return rates[0], rates[1]
 
@@ -150,7 +158,9 @@ def _parse_measure(measure: str | None, k: int | None, rel: int | None) -> tuple
         return parse(f"P@{k}").with_default("rel", rel or 1), k
     parsed = parse(measure)
     if k is not None and parsed.cutoff != k:
-        raise UsageError(f"-m {measure} and --k {k} do not agree: leave out one of the two")
+        raise OptionError(
+            "conflicting-parameters", f"-m {measure} and --k {k} do not agree: leave out one of the two", parameter="k"
+        )
     return parsed.with_default("rel", rel or 1), int(parsed.cutoff) if isinstance(parsed.cutoff, int) else 10
 
 

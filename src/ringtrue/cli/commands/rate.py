@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ringtrue.cli.errors import OptionError
 from ringtrue.cli.options import common
 from ringtrue.cli.options.common import option
 from ringtrue.cli.options.ratings import RatingFiles, RatingTargets
 from ringtrue.cli.output import OutputFormat, emit, print_notes, progress_bar
-from ringtrue.errors import UsageError
+from ringtrue.messages import notes_as_dict
 
 if TYPE_CHECKING:
     from ringtrue.judges.agreement import Agreement
@@ -162,7 +163,7 @@ def _rate_by_method(
         else agreement.transitivity.as_dict(),
         "agreement": _agreement_as_dict(agreement, reasons),
         "files": targets.path_by_option,
-        "notes": [*notes, *reasons],
+        **notes_as_dict([*notes, *reasons]),
     }
     emit(
         form,
@@ -239,7 +240,7 @@ def _compare_methods(
     print_notes(notes)
     emit(
         form,
-        payload=comparison.as_dict() | {"seed": options["seed"], "notes": notes},
+        payload=comparison.as_dict() | {"seed": options["seed"], **notes_as_dict(notes)},
         grid=partial(method_comparison_grids, comparison, rel=options["rel"], per_query=per_query),
         csv_grid=partial(method_comparison_csv, comparison),
     )
@@ -253,29 +254,61 @@ def _refuse_unused_options(method: str, options: dict[str, Any], files: RatingFi
             method_text = (
                 "--method all takes every method as it usually is" if method == ALL_METHODS else f"this is {method}"
             )
-            raise UsageError(f"{common.option_name(name)} {scope}{method_text}; leave it out")
+            raise OptionError(
+                "unused-parameter", f"{common.option_name(name)} {scope}{method_text}; leave it out", parameter=name
+            )
     if method == ALL_METHODS:
         _refuse_with_all_methods(options, files, targets)
     elif options["folds"] is not None:
-        raise UsageError("--folds compares methods by how well they foretell votes; say --method all as well")
+        raise OptionError(
+            "needs-parameter",
+            "--folds compares methods by how well they foretell votes; say --method all as well",
+            parameter="method",
+        )
     if common.is_given("interval") and method == "glicko" and options["interval"] != "none":
-        raise UsageError(f"--interval {options['interval']} is for bradley-terry; glicko has a variance of its own")
+        raise OptionError(
+            "unused-parameter",
+            f"--interval {options['interval']} is for bradley-terry; glicko has a variance of its own",
+            parameter="interval",
+        )
     if common.is_given("resamples") and options["interval"] != "bootstrap":
-        raise UsageError("--resamples is about --interval bootstrap, which was not asked for: leave it out")
+        raise OptionError(
+            "unused-parameter",
+            "--resamples is about --interval bootstrap, which was not asked for: leave it out",
+            parameter="resamples",
+        )
     if common.is_given("each") and options["em"]:
-        raise UsageError("--each: after --em a match is a pair with a probable score; leave it out")
+        raise OptionError(
+            "conflicting-parameters",
+            "--each: after --em a match is a pair with a probable score; leave it out",
+            parameter="each",
+        )
     if files.gold is None:
         for name in ("rel", "per_query"):
             if common.is_given(name):
-                raise UsageError(f"{common.option_name(name)} is about gold labels; give them: --gold QRELS")
+                raise OptionError(
+                    "needs-parameter",
+                    f"{common.option_name(name)} is about gold labels; give them: --gold FILE",
+                    parameter="gold",
+                )
 
 
 def _refuse_with_all_methods(options: dict[str, Any], files: RatingFiles, targets: RatingTargets) -> None:
     if options["em"]:
-        raise UsageError("--method all has elo, glicko and bradley-terry with --em and without; leave it out")
+        raise OptionError(
+            "unused-parameter",
+            "--method all has elo, glicko and bradley-terry with --em and without; leave it out",
+            parameter="em",
+        )
     if targets.path_by_option:
-        raise UsageError(
-            f"{next(iter(targets.path_by_option))}: --method all compares methods; choose one to write its ratings"
+        raise OptionError(
+            "conflicting-parameters",
+            f"{next(iter(targets.path_by_option))}: --method all compares methods; choose one to write its ratings",
+            parameter="method",
         )
     if files.gold is None and options["folds"] is None:
-        raise UsageError("--method all compares the methods by what? Give --gold QRELS, --folds 10, or both")
+        raise OptionError(
+            "needs-parameter",
+            "--method all compares the methods by what? Give --gold FILE, --folds 10, or both",
+            parameter="gold",
+        )

@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ringtrue.cli.errors import OptionError
 from ringtrue.cli.options import common
 from ringtrue.cli.options.common import option
 from ringtrue.cli.options.files import refuse_to_overwrite, refuse_to_overwrite_filled
 from ringtrue.cli.options.gold import read_gold, refuse_uncorrectable_settings
 from ringtrue.cli.options.runs import RunInputs, evaluation_options, runs_and_judgments
 from ringtrue.cli.output import OutputFormat, emit
-from ringtrue.errors import InputError, UsageError
+from ringtrue.errors import InputError
 from ringtrue.formatting.grid import Grid
 
 if TYPE_CHECKING:
@@ -87,14 +88,24 @@ def command(
     from ringtrue.gold.sampling import sample, sample_queries
 
     if (budget is None) == (queries is None):
-        raise UsageError("how much can gold judge? --budget DOCS, or --queries N for whole queries: one of the two")
+        raise OptionError(
+            "needs-parameter",
+            "how much can gold judge? --budget DOCS, or --queries N for whole queries: one of the two",
+            parameter="budget",
+        )
     if comparing and queries is not None:
-        raise UsageError("--compare draws single documents: it goes with --budget")
+        raise OptionError(
+            "conflicting-parameters", "--compare draws single documents: it goes with --budget", parameter="compare"
+        )
     refuse_uncorrectable_settings(
         run_inputs, "says nothing to sample, which draws for the measures as they are: leave it out"
     )
     if earlier_frame is not None and (already is None or queries is not None):
-        raise UsageError("--frame tells what an earlier sample could reach: it goes with --already and --budget")
+        raise OptionError(
+            "unused-parameter",
+            "--frame tells what an earlier sample could reach: it goes with --already and --budget",
+            parameter="frame",
+        )
     if earlier_frame is None and already is not None and queries is None:
         earlier_frame = find_frame(already)
     inputs = (run_inputs.judgments, *run_inputs.runs, *filter(None, (already, earlier_frame)))
@@ -178,8 +189,11 @@ def _read_earlier_labels(run_inputs: RunInputs, already: str, option: str, *, ha
     for column in ("design", "prob"):
         if column not in labels.frame.columns and not has_frame:
             raise InputError(
-                f"{already}: --already continues what `ringtrue sample` drew, and has no column {column}; draw a new "
-                f"sample instead"
+                "missing-column",
+                f"--already continues what `ringtrue sample` drew, and has no column {column}; draw a new "
+                f"sample instead",
+                parameter="already",
+                file=already,
             )
     for design in labels.frame["design"].unique(maintain_order=True) if "design" in labels.frame.columns else ():
         if design not in CONTINUABLE_DESIGNS[option]:
@@ -192,7 +206,10 @@ def _read_earlier_labels(run_inputs: RunInputs, already: str, option: str, *, ha
                 "draw a new sample",
             )
             raise InputError(
-                f"{already}: --already is a sample of the design '{design}', which {option} cannot continue; {advice}"
+                "other-design",
+                f"--already is a sample of the design '{design}', which {option} cannot continue; {advice}",
+                parameter="already",
+                file=already,
             )
     return labels
 

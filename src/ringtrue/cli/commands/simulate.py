@@ -7,10 +7,11 @@ from textwrap import fill
 
 import click
 
+from ringtrue.cli.errors import OptionError
 from ringtrue.cli.options.common import Command, is_given, level_option, option, output_options, seed_option
 from ringtrue.cli.output import OutputFormat, emit
 from ringtrue.cli.studies import Number, Study, StudyParameters, correction, preferences, real_judges
-from ringtrue.errors import UsageError, did_you_mean
+from ringtrue.errors import did_you_mean
 from ringtrue.formatting.grid import Grid
 
 # A study is a line here and a function from what was asked to what is shown.
@@ -93,11 +94,15 @@ def command(
         return
     if name not in STUDIES:
         suggestion = did_you_mean(name, STUDIES) or f"; there is {', '.join(STUDIES)}"
-        raise UsageError(f"no study '{name}'{suggestion}")
+        raise OptionError("unknown-study", f"no study '{name}'{suggestion}", parameter="name")
     study = STUDIES[name]
     for option_taken, setting in study_options.items():
         if setting and option_taken not in (*study.options, "set"):
-            raise UsageError(f"simulate {name} takes no --{option_taken}; it takes {_describe_options(study)}")
+            raise OptionError(
+                "unused-parameter",
+                f"simulate {name} takes no --{option_taken}; it takes {_describe_options(study)}",
+                parameter=option_taken,
+            )
     parameters = StudyParameters(
         seed=seed,
         replications=replications or study.replications,
@@ -119,7 +124,11 @@ def command(
 
 def _print_studies(form: OutputFormat, given_options: list[str]) -> None:
     if given_options:
-        raise UsageError(f"--{given_options[0]} of which study? Name one of {', '.join(STUDIES)}")
+        raise OptionError(
+            "needs-parameter",
+            f"--{given_options[0]} of which study? Name one of {', '.join(STUDIES)}",
+            parameter="name",
+        )
     payload = {
         "studies": [
             {"name": name, "says": study.summary, "takes": list(study.options), "settings": dict(study.settings)}
@@ -149,16 +158,22 @@ def _parse_settings(study: str, defaults: Mapping[str, Number], texts: tuple[str
     for word in texts:
         name, equals, number_text = (part.strip() for part in word.partition("="))
         if not equals or not number_text:
-            raise UsageError(
-                f"--set expects name=number, such as --set {next(iter(defaults), 'queries')}=1; found '{word}'"
+            raise OptionError(
+                "bad-value",
+                f"--set expects name=number, such as --set {next(iter(defaults), 'queries')}=1; found '{word}'",
+                parameter="set",
             )
         if name not in defaults:
             suggestion = did_you_mean(name, defaults) or f"; there is {', '.join(defaults) or 'nothing to set'}"
-            raise UsageError(f"--set {word}: simulate {study} has no '{name}'{suggestion}")
+            raise OptionError(
+                "unknown-setting", f"--set {word}: simulate {study} has no '{name}'{suggestion}", parameter="set"
+            )
         kind = type(defaults[name])
         try:
             settings[name] = kind(number_text)
         except ValueError:
             expected = "a whole number" if kind is int else "a number"
-            raise UsageError(f"--set {word}: expected {expected}, found '{number_text}'") from None
+            raise OptionError(
+                "bad-value", f"--set {word}: expected {expected}, found '{number_text}'", parameter="set"
+            ) from None
     return settings

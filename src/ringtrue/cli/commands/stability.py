@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ringtrue.cli.errors import OptionError
 from ringtrue.cli.options import common
 from ringtrue.cli.options.common import option
 from ringtrue.cli.options.runs import RunInputs, evaluation_options, runs_and_judgments
 from ringtrue.cli.output import OutputFormat, emit, progress_bar
-from ringtrue.errors import UsageError
 from ringtrue.formatting.grid import Grid, format_interval, format_number, format_signed
 from ringtrue.formatting.phrases import format_range
 
@@ -68,12 +68,14 @@ def command(
     common.require_one_stdin([*run_inputs.runs, run_inputs.judgments, versus])
     parsed_measures = run_inputs.parse_measures(measures or DEFAULT_MEASURES)
     if not parsed_measures:
-        raise UsageError(f"-m names no measure; write it like -m {DEFAULT_MEASURES[0]}")
+        raise OptionError(
+            "no-measure", f"-m names no measure; write it like -m {DEFAULT_MEASURES[0]}", parameter="measure"
+        )
     versus_inputs = replace(run_inputs, judge=versus_judge or run_inputs.judge)
     labels, versus_labels = run_inputs.read_labels(), versus_inputs.read_labels(versus)
     versus_measures = _with_relevance(parsed_measures, versus_rel)
-    _require_relevant(parsed_measures, labels, run_inputs.judgments, "--rel")
-    _require_relevant(versus_measures, versus_labels, versus, "--versus-rel")
+    _require_relevant(parsed_measures, labels, run_inputs.judgments, "rel")
+    _require_relevant(versus_measures, versus_labels, versus, "versus_rel")
     runs = list(run_inputs.read_runs())
     scores = run_inputs.evaluate(runs, labels, parsed_measures)
     versus_scores = versus_inputs.evaluate(runs, versus_labels, versus_measures, versus)
@@ -124,14 +126,17 @@ def _lowest_relevant_label(measure: Measure) -> int | None:
     return parameters.get("rel")
 
 
-def _require_relevant(measures: list[Measure], labels: Judgments, path: str, option: str) -> None:
+def _require_relevant(measures: list[Measure], labels: Judgments, path: str, parameter: str) -> None:
     top = int(labels.frame["label"].max())  # type: ignore[arg-type]  # a table is never empty
     for measure in measures:
         lowest = _lowest_relevant_label(measure)
         if lowest is not None and 1 <= top < lowest:
-            raise UsageError(
-                f"{path}: {measure} counts labels of {lowest} or higher as relevant, and the highest is {top}; "
-                f"say the lowest that counts, such as {option} {top}"
+            raise OptionError(
+                "no-relevant-label",
+                f"{measure} counts labels of {lowest} or higher as relevant, and the highest is {top}; "
+                f"say the lowest that counts, such as {common.option_name(parameter)} {top}",
+                parameter=parameter,
+                file=path,
             )
 
 

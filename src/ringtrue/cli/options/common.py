@@ -11,7 +11,7 @@ from typing import Any, TypeAlias, TypeVar, get_args
 
 import click
 
-from ringtrue.cli.errors import Misuse, OptionError
+from ringtrue.cli.errors import Misuse, OptionError, name_of
 from ringtrue.cli.output import OutputFormat
 from ringtrue.errors import RingtrueError, UsageError, did_you_mean
 from ringtrue.messages import Note
@@ -193,7 +193,7 @@ class Command(click.Command):
         for option, count in Counter(given_params).items():
             if count > 1 and isinstance(option, click.Option) and not option.multiple:
                 text = f"{option.opts[0]} is given {count} times, and can be given once"
-                raise Misuse(OptionError("repeated-parameter", text, parameter=option.name), ctx)
+                raise Misuse(OptionError("repeated-parameter", text, parameter=name_of(option)), ctx)
         return super().parse_args(ctx, args)
 
 

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 import click
 
+from ringtrue.cli.errors import OptionError
 from ringtrue.cli.output import progress_bar
 from ringtrue.cli.studies import Number, StudyOutput, StudyParameters, wrap_lines
-from ringtrue.errors import UsageError
 from ringtrue.formatting.grid import Grid, exact_grid
 
 if TYPE_CHECKING:
@@ -141,7 +141,11 @@ def study_rates(parameters: StudyParameters) -> StudyOutput:
     rng, resamples, n_worlds = parameters.rng, parameters.int_setting("resamples"), parameters.int_setting("worlds")
     worlds_by_kind = {"usual": USUAL_WORLDS, "harder": HARDER_WORLDS}
     if n_worlds < 0:
-        raise UsageError(f"--set worlds={n_worlds}: how many worlds of each kind to look at, or 0 for all of them")
+        raise OptionError(
+            "bad-value",
+            f"--set worlds={n_worlds}: how many worlds of each kind to look at, or 0 for all of them",
+            parameter="set",
+        )
     if n_worlds:
         worlds_by_kind = {
             name: [worlds[index] for index in sorted(rng.permutation(len(worlds))[:n_worlds])]
@@ -228,7 +232,11 @@ def study_like_these(parameters: StudyParameters) -> StudyOutput:
     rng, n_worlds = parameters.rng, parameters.int_setting("worlds")
     worlds = correction_coverage.FEW_LABELS
     if n_worlds < 0:
-        raise UsageError(f"--set worlds={n_worlds}: how many worlds with few labels to look at, or 0 for all of them")
+        raise OptionError(
+            "bad-value",
+            f"--set worlds={n_worlds}: how many worlds with few labels to look at, or 0 for all of them",
+            parameter="set",
+        )
     if n_worlds:
         worlds = tuple(worlds[index] for index in sorted(rng.permutation(len(worlds))[:n_worlds]))
     queries_per_part = 150 * len(correction_coverage.JUDGES)

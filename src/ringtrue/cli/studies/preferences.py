@@ -7,9 +7,9 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
+from ringtrue.cli.errors import OptionError
 from ringtrue.cli.output import progress_bar
 from ringtrue.cli.studies import Number, StudyOutput, StudyParameters, wrap_lines
-from ringtrue.errors import UsageError
 from ringtrue.formatting.grid import Grid
 
 if TYPE_CHECKING:
@@ -42,7 +42,11 @@ def study_preferences(parameters: StudyParameters) -> StudyOutput:
     settings, rng = parameters.settings, parameters.rng
     for part in ("designs", "coverage"):
         if settings[part] < 0 or settings[part] == 1:
-            raise UsageError(f"--set {part}={settings[part]}: 2 replications or more, or 0 to leave this part out")
+            raise OptionError(
+                "bad-value",
+                f"--set {part}={settings[part]}: 2 replications or more, or 0 to leave this part out",
+                parameter="set",
+            )
     rating_methods = make_rating_settings(**{name: settings[name] for name in RATING_SETTINGS})  # type: ignore[arg-type]
     votes, worlds = parameters.int_setting("votes"), _preference_worlds(settings)
     poor_world = replace(worlds[0], initial=float(settings["poor"]))

@@ -9,9 +9,10 @@ from math import isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from ringtrue.cli.errors import OptionError
 from ringtrue.cli.output import progress_bar
 from ringtrue.cli.studies import Number, StudyOutput, StudyParameters
-from ringtrue.errors import FileError, UsageError
+from ringtrue.errors import FileError
 from ringtrue.formatting.grid import Grid, exact_grid, format_signed
 
 if TYPE_CHECKING:
@@ -40,19 +41,27 @@ def study_real_judges(parameters: StudyParameters) -> StudyOutput:
     import numpy as np
 
     if not parameters.folders:
-        raise UsageError(
+        raise OptionError(
+            "needs-parameter",
             "simulate real needs --data DIR: a folder with runs/, gold labels in human.qrels or gold.qrels, and a "
-            ".qrels file for each judge who errs"
+            ".qrels file for each judge who errs",
+            parameter="data",
         )
     for name, minimum in MINIMUM_SETTINGS.items():
         if parameters.settings[name] < minimum:
-            raise UsageError(f"--set {name}={parameters.settings[name]}: expected at least {minimum}")
+            raise OptionError(
+                "bad-value", f"--set {name}={parameters.settings[name]}: expected at least {minimum}", parameter="set"
+            )
     if duplicates := [
         folder
         for folder in parameters.folders
         if [Path(other_folder).name for other_folder in parameters.folders].count(Path(folder).name) > 1
     ]:
-        raise UsageError(f"--data {duplicates[0]}: two folders have this name, by which the table tells them apart")
+        raise OptionError(
+            "duplicate-name",
+            f"--data {duplicates[0]}: two folders have this name, by which the table tells them apart",
+            parameter="data",
+        )
     rows: list[tuple[str, MethodCoverage]] = []
     forecasts: list[tuple[str, ForecastAccuracy]] = []
     notes: list[str] = []
@@ -60,7 +69,11 @@ def study_real_judges(parameters: StudyParameters) -> StudyOutput:
         collection, judges = _read_collection(Path(folder), notes.append)
         highest = int(collection.gold.frame["label"].max())  # type: ignore[arg-type]
         if highest < parameters.settings["rel"]:
-            raise UsageError(f"--set rel={parameters.settings['rel']}: the highest gold label in {folder} is {highest}")
+            raise OptionError(
+                "bad-value",
+                f"--set rel={parameters.settings['rel']}: the highest gold label in {folder} is {highest}",
+                parameter="set",
+            )
         with progress_bar(
             WORK_PER_DRAW * parameters.replications * len(judges) * _count_draws(collection), description=folder
         ) as advance:
@@ -161,7 +174,7 @@ def _read_collection(folder: Path, note: Callable[[str], None]) -> tuple[JudgedC
     from ringtrue.simulation.studies.real_judges import JudgedCollection
 
     if not folder.is_dir():
-        raise FileError(f"{folder}: no such folder")
+        raise FileError("no-such-folder", "no such folder", parameter="data", file=str(folder))
     gold = next((folder / name for name in GOLD_FILES if (folder / name).is_file()), None)
     runs = sorted(path for path in (folder / "runs").glob("*") if path.is_file())
     judges = [path for path in sorted(folder.glob("*.qrels*")) if path != gold]
@@ -171,7 +184,7 @@ def _read_collection(folder: Path, note: Callable[[str], None]) -> tuple[JudgedC
         (judges, "labels of a judge who errs (another .qrels file)"),
     ):
         if not files:
-            raise FileError(f"{folder}: expected {expected}, found none")
+            raise FileError("incomplete-folder", f"expected {expected}, found none", parameter="data", file=str(folder))
     collection = JudgedCollection(
         runs=[read_run(path, note=note) for path in runs], gold=read_judgments(str(gold), note=note)
     )
