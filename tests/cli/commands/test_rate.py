@@ -56,7 +56,7 @@ def test_every_setting_of_a_method_is_an_option_for_it() -> None:
 def test_the_json_keeps_the_contract(ringtrue: Callable) -> None:
     found = ringtrue("rate", "pairs.pref", "--json").json
     assert list(found)[:3] == ["queries", "passes", "auc"]
-    assert list(found)[-4:] == ["transitivity", "agreement", "files", "notes"]
+    assert list(found)[-5:] == ["transitivity", "agreement", "files", "notes", "note_codes"]
     assert [one["doc"] for one in found["queries"]["q1"]] == ["a", "b", "c"]
     assert list(found["queries"]["q1"][0])[:5] == ["doc", "rating", "low", "high", "matches"]
     assert found["queries"]["q1"][0]["matches"] == 2
