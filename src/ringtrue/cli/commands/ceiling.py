@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from ringtrue.cli.errors import OptionError
 from ringtrue.cli.options import common
 from ringtrue.cli.options.common import option
 from ringtrue.cli.output import OutputFormat, emit
@@ -105,7 +106,11 @@ def command(
     from ringtrue.judges.ceiling import ceiling, ceiling_scatter
 
     if gain is not None and gains is not None:
-        raise UsageError("--gain and --gains both say what a label is worth: choose one of the two")
+        raise OptionError(
+            "conflicting-parameters",
+            "--gain and --gains both say what a label is worth: choose one of the two",
+            parameter="gain",
+        )
     options["runs"] += more
     files, settings = common.take(_CeilingFiles, options), options
     _require_consistent_options(files, scatter=scatter, per_query=per_query, confusion_out=confusion_out, form=form)
@@ -162,9 +167,15 @@ def command(
 def _refuse_unused_options(method: CeilingMethod, *, scatter: bool) -> None:
     """Refuse options that would change nothing."""
     if method != "simulation" and common.is_given("draws"):
-        raise UsageError(f"--draws is about --method simulation, and --method {method} draws nothing: leave it out")
+        raise OptionError(
+            "unused-parameter",
+            f"--draws is about --method simulation, and --method {method} draws nothing: leave it out",
+            parameter="draws",
+        )
     if not scatter and common.is_given("pairs"):
-        raise UsageError("--pairs is about --scatter, which was not asked for: leave it out")
+        raise OptionError(
+            "unused-parameter", "--pairs is about --scatter, which was not asked for: leave it out", parameter="pairs"
+        )
 
 
 def _require_consistent_options(
@@ -172,11 +183,17 @@ def _require_consistent_options(
 ) -> None:
     """Refuse what cannot be asked together."""
     if files.confusion is None and files.labels is None:
-        raise UsageError(
-            "how do the judges differ? Give --confusion FILE, a matrix, or --labels FILE of several judges"
+        raise OptionError(
+            "needs-parameter",
+            "how do the judges differ? Give --confusion FILE, a matrix, or --labels FILE of several judges",
+            parameter="confusion",
         )
     if files.confusion and files.labels and not scatter:
-        raise UsageError("--confusion has the matrix, and --labels would estimate another: choose one of the two")
+        raise OptionError(
+            "conflicting-parameters",
+            "--confusion has the matrix, and --labels would estimate another: choose one of the two",
+            parameter="labels",
+        )
     matrix_options = {
         "gold": files.gold,
         "testing": files.testing,
@@ -192,9 +209,17 @@ def _require_consistent_options(
     if files.confusion:
         common.refuse_set(matrix_options, "is about estimating a matrix from --labels, and --confusion gives one")
     elif files.renormalise:
-        raise UsageError("--renormalise is about the matrix of --confusion; one that is estimated adds up by itself")
+        raise OptionError(
+            "unused-parameter",
+            "--renormalise is about the matrix of --confusion; one that is estimated adds up by itself",
+            parameter="renormalise",
+        )
     if scatter and per_query and form == "csv":
-        raise UsageError("--format csv prints one table: --per-query or --scatter; --json has both")
+        raise OptionError(
+            "conflicting-parameters",
+            "--format csv prints one table: --per-query or --scatter; --json has both",
+            parameter="per_query",
+        )
     common.require_one_stdin([files.judgments, files.confusion, files.labels, files.gold, *files.runs])
 
 
@@ -283,8 +308,9 @@ def _restrict_to_labelled(
         return labels, shared_rows.height
     if not shared_rows.height:
         raise InputError(
+            "no-shared-documents",
             f"no document of {files.judgments} is one that the matrix of {files.labels} comes from: --only-labelled "
-            f"leaves nothing; are the ids of queries and documents of the same kind?"
+            f"leaves nothing; are the ids of queries and documents of the same kind?",
         )
     return replace(labels, frame=shared_rows), shared_rows.height
 

@@ -13,7 +13,7 @@ import click
 
 from ringtrue.cli.errors import Misuse, OptionError, name_of
 from ringtrue.cli.output import OutputFormat
-from ringtrue.errors import RingtrueError, UsageError, did_you_mean
+from ringtrue.errors import RingtrueError, did_you_mean
 from ringtrue.messages import Note
 
 COLUMN_NAMES = (
@@ -175,13 +175,13 @@ def refuse_set(settings: Mapping[str, object], why: str) -> None:
     """Refuse the first of these parameters that was set, by the name of its option."""
     for name, setting in settings.items():
         if setting:
-            raise UsageError(f"{option_name(name)} {why}")
+            raise OptionError("unused-parameter", f"{option_name(name)} {why}", parameter=name)
 
 
 def require_one_stdin(paths: Iterable[str | None], advice: str = "put one of the two into a file") -> None:
     """Refuse to read standard input twice."""
     if list(paths).count("-") > 1:
-        raise UsageError(f"standard input (-) can be read only once; {advice}")
+        raise OptionError("input-read-twice", f"standard input (-) can be read only once; {advice}")
 
 
 class Command(click.Command):
@@ -203,12 +203,20 @@ def parse_columns(values: tuple[str, ...]) -> dict[str, str]:
     for word in (word for value in values for word in value.split(",")):
         ours, equals, theirs = (part.strip() for part in word.partition("="))
         if not equals or not ours or not theirs:
-            raise UsageError(f"--columns expects our name = the file's, such as label=nist_rel; found '{word}'")
+            raise OptionError(
+                "bad-value",
+                f"--columns expects our name = the file's, such as label=nist_rel; found '{word}'",
+                parameter="columns",
+            )
         if ours not in COLUMN_NAMES:
             suggestion = (
                 f"; did you mean {theirs}={ours}?" if theirs in COLUMN_NAMES else did_you_mean(ours, COLUMN_NAMES)
             )
-            raise UsageError(f"--columns {word}: '{ours}' is none of our names, {', '.join(COLUMN_NAMES)}{suggestion}")
+            raise OptionError(
+                "unknown-column",
+                f"--columns {word}: '{ours}' is none of our names, {', '.join(COLUMN_NAMES)}{suggestion}",
+                parameter="columns",
+            )
         columns[ours] = theirs
     return columns
 
@@ -219,7 +227,9 @@ def parse_conditions(values: tuple[str, ...]) -> dict[str, str]:
     for word in values:
         name, equals, value = (part.strip() for part in word.partition("="))
         if not equals or not name.removesuffix("!"):
-            raise UsageError(f"--where expects column=value or column!=value, found '{word}'")
+            raise OptionError(
+                "bad-value", f"--where expects column=value or column!=value, found '{word}'", parameter="where"
+            )
         conditions[name] = value
     return conditions
 

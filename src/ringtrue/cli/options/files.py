@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
+from ringtrue.cli.errors import OptionError
 from ringtrue.cli.output import progress_bar
 from ringtrue.errors import InputError, UsageError, did_you_mean
 from ringtrue.files import FORMATS, Format, TableKind, read_run
@@ -39,7 +40,7 @@ def name_runs(paths: Sequence[str]) -> list[str]:
     unique_names = [path if counts[name] > 1 else name for path, name in zip(paths, names_with_folder, strict=True)]
     for path, count in Counter(unique_names).items():
         if count > 1:
-            raise UsageError(f"run '{path}' is given twice")
+            raise OptionError("repeated-run", f"run '{path}' is given twice", parameter="runs")
     return unique_names
 
 
@@ -67,8 +68,11 @@ def find_column(table: pl.DataFrame, name: str, path: str) -> str:
     if name == "text" and "title" in table.columns:
         return "title"
     suggestion = did_you_mean(name, table.columns) or "; there is " + ", ".join(table.columns)
-    raise UsageError(
-        f"{path}: no column '{name}' to split by{suggestion}; --topics names a table with a row for each query"
+    raise OptionError(
+        "unknown-column",
+        f"no column '{name}' to split by{suggestion}; --topics names a table with a row for each query",
+        parameter="by",
+        file=path,
     )
 
 
@@ -78,7 +82,7 @@ def parse_format(word: str | None) -> Format | None:
     if word is None or word in formats_by_name:
         return word if word is None else formats_by_name[word]
     suggestion = did_you_mean(word, formats_by_name) or "; there is " + ", ".join(formats_by_name)
-    raise UsageError(f"no format '{word}'{suggestion}")
+    raise OptionError("unknown-format", f"no format '{word}'{suggestion}", parameter="as")
 
 
 def formats_by_kind(kinds: Sequence[TableKind], forced: Sequence[str]) -> dict[TableKind, Format | None]:
@@ -86,7 +90,11 @@ def formats_by_kind(kinds: Sequence[TableKind], forced: Sequence[str]) -> dict[T
     forced_formats = [parse_format(word) for word in forced]
     for form in forced_formats:
         if not any(form in FORMATS[kind] for kind in kinds):
-            raise UsageError(f"--as {form}: this command reads {' and '.join(kinds)}, which have no such format")
+            raise OptionError(
+                "wrong-format",
+                f"--as {form}: this command reads {' and '.join(kinds)}, which have no such format",
+                parameter="as",
+            )
     return {kind: next((form for form in FORMATS[kind] if form in forced_formats), None) for kind in kinds}
 
 
@@ -167,13 +175,22 @@ def refuse_to_overwrite(paths: Iterable[str], output: str) -> None:
     """Refuse to write onto a file that is read."""
     for path in paths:
         if is_same_file(path, output):
-            raise UsageError(f"-o {output} would overwrite a file that is read here; choose another name")
+            raise OptionError(
+                "overwrites-input",
+                f"-o {output} would overwrite a file that is read here; choose another name",
+                parameter="output",
+            )
 
 
 def refuse_to_overwrite_source(paths: Iterable[str | None], output: str) -> None:
     """The same where every file that is read goes into the answer."""
     if any(path is not None and is_same_file(path, output) for path in paths):
-        raise UsageError(f"{output}: the answer cannot be written onto what it is made from; write to another file")
+        raise OptionError(
+            "overwrites-input",
+            "the answer cannot be written onto what it is made from; write to another file",
+            parameter="output",
+            file=output,
+        )
 
 
 def format_suffix(path: str) -> str:
@@ -193,7 +210,11 @@ def require_table(output: str) -> None:
     from ringtrue.files.write import format_from_extension
 
     if format_from_extension(output) not in TABLE_FORMATS:
-        raise UsageError(f"-o {output}: a table is written here, as .csv, .tsv, .jsonl or .parquet; choose such a name")
+        raise OptionError(
+            "wrong-format",
+            f"-o {output}: a table is written here, as .csv, .tsv, .jsonl or .parquet; choose such a name",
+            parameter="output",
+        )
 
 
 def refuse_to_overwrite_filled(column: Literal["label", "winner"], output: str, *, instead: str) -> None:
@@ -212,6 +233,8 @@ def refuse_to_overwrite_filled(column: Literal["label", "winner"], output: str, 
         return
     filled = sum(cell is not None and str(cell).strip() != "" for cell in frame[column])
     if filled:
-        raise UsageError(
-            f"-o {output} has {filled:,} {column}s, which would be lost; choose another name, or {instead}"
+        raise OptionError(
+            "overwrites-answers",
+            f"-o {output} has {filled:,} {column}s, which would be lost; choose another name, or {instead}",
+            parameter="output",
         )

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
+from ringtrue.cli.errors import OptionError
 from ringtrue.cli.options import common
 from ringtrue.errors import DuplicateError, InputError, UsageError
 from ringtrue.gold.designs import DESIGNS, Design
@@ -49,17 +50,26 @@ class GoldOptions:
         common.require_one_stdin([gold, run_inputs.judgments, *run_inputs.runs])
         if not (self.gold_columns or self.gold_where):
             if is_same_file(gold, run_inputs.judgments):
-                raise UsageError(
-                    f"{gold}: --gold is the file of the judgments, and bronze would always be right; give another, or "
-                    f"say which of its columns or rows are gold (--gold-columns label=NAME, --gold-where COLUMN=VALUE)"
+                raise OptionError(
+                    "gold-is-bronze",
+                    "--gold is the file of the judgments, and bronze would always be right; give another, or "
+                    "say which of its columns or rows are gold (--gold-columns label=NAME, --gold-where COLUMN=VALUE)",
+                    parameter="gold",
+                    file=gold,
                 )
             if any(is_same_file(gold, run) for run in run_inputs.runs):
-                raise UsageError(f"{gold}: --gold is one of the runs; gold is a file with labels")
+                raise OptionError(
+                    "other-kind", "--gold is one of the runs; gold is a file with labels", parameter="gold", file=gold
+                )
         source = Source(gold)
         if holds_matrix(source):
             if self.gold_columns or self.gold_where:
-                option = "--gold-columns" if self.gold_columns else "--gold-where"
-                raise UsageError(f"{option}: {gold} is a confusion matrix, which has no columns; leave it out")
+                parameter = "gold_columns" if self.gold_columns else "gold_where"
+                raise OptionError(
+                    "unused-parameter",
+                    f"{common.option_name(parameter)}: {gold} is a confusion matrix and has no columns; leave it out",
+                    parameter=parameter,
+                )
             confusion = read_confusion(source)
             if (confusion.rows, confusion.columns) not in (("gold", "bronze"), ("testing judge", "training judge")):
                 run_inputs.notes.append(
@@ -113,15 +123,15 @@ class GoldOptions:
 
 def refuse_uncorrectable_settings(run_inputs: RunInputs, why: str) -> None:
     """Refuse ways to evaluate for which nobody worked out a correction."""
-    for spelling, is_set in (
-        ("--judges average", run_inputs.judges == "average"),
-        ("--compat", run_inputs.compat),
-        ("--missing skip", run_inputs.missing == "skip"),
-        ("--depth", run_inputs.depth),
-        ("--collection-size", run_inputs.collection_size),
+    for spelling, name, is_set in (
+        ("--judges average", "judges", run_inputs.judges == "average"),
+        ("--compat", "compat", run_inputs.compat),
+        ("--missing skip", "missing", run_inputs.missing == "skip"),
+        ("--depth", "depth", run_inputs.depth),
+        ("--collection-size", "collection_size", run_inputs.collection_size),
     ):
         if is_set:
-            raise UsageError(f"{spelling} {why}")
+            raise OptionError("conflicting-parameters", f"{spelling} {why}", parameter=name)
 
 
 def read_gold(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from ringtrue.cli.errors import OptionError
 from ringtrue.cli.options import common
 from ringtrue.cli.options.common import option
 from ringtrue.cli.options.files import Sources, columns_per_file, is_same_file, list_table_columns, normalise_selection
@@ -47,10 +48,16 @@ class LabelInputs:
     def __post_init__(self) -> None:
         common.require_one_stdin([*self.labels, self.gold], common.ALL_OTHERS)
         if self.gold is None and (self.gold_columns or self.gold_where):
-            raise UsageError("--gold-columns and --gold-where are about the file of --gold, and there is none")
+            raise OptionError(
+                "needs-parameter",
+                "--gold-columns and --gold-where are about the file of --gold, and there is none",
+                parameter="gold",
+            )
         if self.scale is None and self.outside != "refuse":
-            raise UsageError(
-                f"--outside {self.outside} is about labels outside a scale; declare one, such as --scale 0-3"
+            raise OptionError(
+                "needs-parameter",
+                f"--outside {self.outside} is about labels outside a scale; declare one, such as --scale 0-3",
+                parameter="scale",
             )
 
     def read_votes(self) -> Votes:
@@ -116,7 +123,9 @@ class LabelInputs:
     def _require_one_kind(self, kinds: Sequence[TableKind]) -> None:
         if len(set(kinds)) > 1:
             kinds_text = ", ".join(f"{path} has {kind}" for path, kind in zip(self.labels, kinds, strict=True))
-            raise UsageError(f"several files count together if they are of one kind; {kinds_text}")
+            raise OptionError(
+                "mixed-kinds", f"several files count together if they are of one kind; {kinds_text}", parameter="labels"
+            )
 
     def _with_one_label_each(
         self, votes: Votes, path: str, columns: Mapping[str, str], where: Mapping[str, str], *, subject: str
@@ -156,9 +165,12 @@ class LabelInputs:
         if not list_table_columns(self.sources[self.gold], columns.values(), self._table_format()):
             advice = "give another file"
         both_note = "; --columns and --where are about both" if self.columns or self.where else ""
-        raise UsageError(
-            f"{self.sources[self.gold].display_name}: --gold is the file of the labels, read in the same way, and "
-            f"every judge would be right{both_note}; {advice}"
+        raise OptionError(
+            "gold-is-bronze",
+            f"--gold is the file of the labels, read in the same way, and "
+            f"every judge would be right{both_note}; {advice}",
+            parameter="gold",
+            file=self.sources[self.gold].display_name,
         )
 
     def _read_table(
@@ -175,7 +187,12 @@ class LabelInputs:
 
         if kind == "preferences":
             if self.scale is not None:
-                raise UsageError(f"{path}: --scale is about labels, and these are preferences")
+                raise OptionError(
+                    "unused-parameter",
+                    "--scale is about labels, and these are preferences",
+                    parameter="scale",
+                    file=path,
+                )
             return read_preferences(source, form=form, columns=columns, where=where, note=note)
         return read_judgments(source, form=form, columns=columns, where=where, needs_query=False, note=note)
 
@@ -273,21 +290,35 @@ def _parse_scale(text: str | None) -> list[int] | None:
         if match := LABEL_RANGE.fullmatch(word.strip()):
             low, high = int(match[1]), int(match[2])
             if high < low:
-                raise UsageError(f"--scale {text}: from {low} to {high} is no scale; write the lowest label first")
+                raise OptionError(
+                    "bad-value",
+                    f"--scale {text}: from {low} to {high} is no scale; write the lowest label first",
+                    parameter="scale",
+                )
             if high - low >= MAX_LABELS:
-                raise UsageError(f"--scale {text}: {high - low + 1:,} labels are too many, {MAX_LABELS:,} the most")
+                raise OptionError(
+                    "bad-value",
+                    f"--scale {text}: {high - low + 1:,} labels are too many, {MAX_LABELS:,} the most",
+                    parameter="scale",
+                )
             labels += range(low, high + 1)
         elif re.fullmatch(r"\s*-?\d+\s*", word):
             labels.append(int(word))
         else:
-            raise UsageError(f"--scale expects whole numbers such as 0-3 or 0,1,2; found '{text}'")
+            raise OptionError(
+                "bad-value", f"--scale expects whole numbers such as 0-3 or 0,1,2; found '{text}'", parameter="scale"
+            )
     return labels
 
 
 def require_documents(path: str | None, votes: Votes) -> None:
     """Refuse a matrix of preferences: no command reads one."""
     if path is not None and "doc" not in votes.items.columns:
-        raise UsageError("--confusion-out is about labels of documents, and these are preferences; leave it out")
+        raise OptionError(
+            "unused-parameter",
+            "--confusion-out is about labels of documents, and these are preferences; leave it out",
+            parameter="confusion_out",
+        )
 
 
 def write_pooled_confusion(path: str | None, tables: Sequence[Confusion], notes: list[str]) -> None:

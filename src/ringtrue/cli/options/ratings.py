@@ -8,7 +8,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from ringtrue.cli.options.common import ALL_OTHERS, parse_selection, require_one_stdin, use_own_options
+from ringtrue.cli.errors import OptionError
+from ringtrue.cli.options.common import (
+    ALL_OTHERS,
+    option_name,
+    parse_selection,
+    require_one_stdin,
+    use_own_options,
+)
 from ringtrue.cli.options.files import (
     QRELS_SUFFIXES,
     TABLE_SUFFIXES,
@@ -50,7 +57,11 @@ class RatingFiles:
     def __post_init__(self) -> None:
         require_one_stdin([*self.preferences, self.gold], ALL_OTHERS)
         if self.gold is None and (self.gold_columns or self.gold_where):
-            raise UsageError("--gold-columns and --gold-where are about the file of --gold, and there is none")
+            raise OptionError(
+                "needs-parameter",
+                "--gold-columns and --gold-where are about the file of --gold, and there is none",
+                parameter="gold",
+            )
 
     def read_votes(self) -> Preferences:
         """All the preferences; judgments or a run in their place are told as such."""
@@ -134,8 +145,10 @@ class RatingFiles:
             "run": ("a run", "`ringtrue convert` makes preferences of judgments"),
         }[kind]
         raise FormatError(
-            f"{source.display_name}: this looks like {kind_text}, expected preferences (query, left, right, "
-            f"winner); {advice}"
+            "other-kind",
+            f"this looks like {kind_text}, expected preferences (query, left, right, winner); {advice}",
+            parameter="preferences",
+            file=source.display_name,
         )
 
     @staticmethod
@@ -148,8 +161,11 @@ class RatingFiles:
         except (InputError, UsageError):
             return
         raise FormatError(
-            f"{source.display_name}: this looks like preferences, expected judgments (query, doc, label); give the "
-            "votes as PREFERENCES, and to --gold labels of documents"
+            "other-kind",
+            "this looks like preferences, expected judgments (query, doc, label); give the "
+            "votes as PREFERENCES, and to --gold labels of documents",
+            parameter="gold",
+            file=source.display_name,
         )
 
     def _locate_repeats(self, error: DuplicateError) -> str:
@@ -218,32 +234,48 @@ class RatingTargets:
             "--qrels": (*QRELS_SUFFIXES, *TABLE_SUFFIXES),
         }
         for option, path in self.path_by_option.items():
+            parameter = option.lstrip("-") if option != "-o" else "output"
             if path == "-":
-                raise UsageError(f"{option} - is no file; --format csv prints the ratings")
+                raise OptionError(
+                    "not-a-file", f"{option} - is no file; --format csv prints the ratings", parameter=parameter
+                )
             if format_suffix(path) not in endings[option]:
-                raise UsageError(
-                    f"{option} {path}: no format goes by this name; end it with {', '.join(endings[option])}, and "
-                    f".gz or .zst to pack it"
+                raise OptionError(
+                    "unknown-extension",
+                    f"no format goes by this name; end it with {', '.join(endings[option])}, and "
+                    f".gz or .zst to pack it",
+                    parameter=parameter,
+                    file=path,
                 )
             refuse_to_overwrite_source((*files.preferences, files.gold), path)
         paths = list(self.path_by_option.values())
         if len({Path(path).resolve() for path in paths}) < len(paths):
-            raise UsageError("two answers cannot be written into one file; name another")
+            raise OptionError(
+                "repeated-output", "two answers cannot be written into one file; name another", parameter="output"
+            )
         if self.chances is not None and method == "win-rate":
-            raise UsageError("--chances: a win rate says nothing about the chance of a win; rate by another method")
+            raise OptionError(
+                "conflicting-parameters",
+                "--chances: a win rate says nothing about the chance of a win; rate by another method",
+                parameter="chances",
+            )
         self._require_cut()
 
     def _require_cut(self) -> None:
         cuts = {"--threshold": self.threshold, "--quantile": self.quantile, "--gaps": self.gaps}
         given_options = [option for option, setting in cuts.items() if setting is not None]
         if self.qrels is None and given_options:
-            raise UsageError(
-                f"{given_options[0]} says how ratings become labels; say where to write them: --qrels FILE"
+            raise OptionError(
+                "needs-parameter",
+                f"{given_options[0]} says how ratings become labels; say where to write them: --qrels FILE",
+                parameter="qrels",
             )
         if self.qrels is not None and len(given_options) != 1:
             given_text = "none" if not given_options else " and ".join(given_options)
-            raise UsageError(
-                f"--qrels: how should ratings become labels? By one of {', '.join(cuts)}; found {given_text}"
+            raise OptionError(
+                "conflicting-parameters" if given_options else "needs-parameter",
+                f"--qrels: how should ratings become labels? By one of {', '.join(cuts)}; found {given_text}",
+                parameter="threshold",
             )
         self._require_numbers()
 
@@ -252,9 +284,9 @@ class RatingTargets:
             return
         from ringtrue.preference.results import require_increasing, require_quantiles
 
-        if (thresholds := _parse_numbers("--threshold", self.threshold)) is not None:
+        if (thresholds := _parse_numbers("threshold", self.threshold)) is not None:
             require_increasing("thresholds", thresholds)
-        if (quantiles := _parse_numbers("--quantile", self.quantile)) is not None:
+        if (quantiles := _parse_numbers("quantile", self.quantile)) is not None:
             require_quantiles(quantiles)
 
     def write(self, ratings: Ratings, note: Callable[[str], None]) -> None:
@@ -293,13 +325,13 @@ class RatingTargets:
 
     def _cut_into_labels(self, ratings: Ratings) -> Judgments:
         return ratings.labels(
-            thresholds=_parse_numbers("--threshold", self.threshold),
-            quantiles=_parse_numbers("--quantile", self.quantile),
+            thresholds=_parse_numbers("threshold", self.threshold),
+            quantiles=_parse_numbers("quantile", self.quantile),
             gaps=self.gaps,
         )
 
 
-def _parse_numbers(option: str, text: str | None) -> list[float] | None:
+def _parse_numbers(name: str, text: str | None) -> list[float] | None:
     """`0,1.5` as numbers."""
     if text is None:
         return None
@@ -308,7 +340,11 @@ def _parse_numbers(option: str, text: str | None) -> list[float] | None:
     except ValueError:
         numbers = [math.nan]
     if not all(map(math.isfinite, numbers)):
-        raise UsageError(f"{option} expects numbers with commas between them, such as 0,1.5; found '{text}'")
+        raise OptionError(
+            "bad-value",
+            f"{option_name(name)} expects numbers with commas between them, such as 0,1.5; found '{text}'",
+            parameter=name,
+        )
     return numbers
 
 
@@ -318,7 +354,9 @@ def _count_pairs(ratings: Ratings) -> int:
     pairs = int((sizes * (sizes - 1) // 2).sum())
     if pairs > MAX_CHANCES:
         raise InputError(
+            "too-many-pairs",
             f"--chances: {pairs:,} pairs are too many for a table, {MAX_CHANCES:,} the most; take one "
-            f"query at a time with --where query=…"
+            f"query at a time with --where query=…",
+            parameter="chances",
         )
     return pairs

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import click
 
+from ringtrue.cli.errors import OptionError
 from ringtrue.cli.options import common
 from ringtrue.cli.options.common import option
-from ringtrue.errors import DuplicateError, UsageError
+from ringtrue.errors import DuplicateError
 from ringtrue.messages import Suggestion
 
 if TYPE_CHECKING:
@@ -46,7 +47,11 @@ class RunInputs:
     def __post_init__(self) -> None:
         common.require_one_stdin([*self.runs, self.judgments])
         if self.judge is not None and self.judges == "average":
-            raise UsageError("--judge takes one judge and --judges average takes all: choose one of the two")
+            raise OptionError(
+                "conflicting-parameters",
+                "--judge takes one judge and --judges average takes all: choose one of the two",
+                parameter="judge",
+            )
 
     def parse_measures(self, names: Iterable[str]) -> list[Measure]:
         """The measures by these names, with `--rel` and `--gains` where they do not say it themselves."""
@@ -78,9 +83,11 @@ class RunInputs:
         ]
         if not gain_measures:
             measure_names = ", ".join(name for name, definition in CATALOGUE.items() if "gains" in definition.defaults)
-            raise UsageError(
+            raise OptionError(
+                "unused-parameter",
                 f"--gains {path} says nothing to {', '.join(map(str, measures))}: ask for a measure that leaves its "
-                f"gains open ({measure_names})"
+                f"gains open ({measure_names})",
+                parameter="gains",
             )
         return [measure.with_default("gains", gains) if measure in gain_measures else measure for measure in measures]
 
