@@ -532,7 +532,7 @@ def test_a_document_that_never_won_has_a_rating_and_a_note(ringtrue: Callable) -
         (("--per-query",), "--per-query is about gold labels"),
         (("--gold-columns", "label=x"), "about the file of --gold, and there is none"),
         (("--folds", "3"), "say --method all as well"),
-        (("--method", "all"), "Give --gold QRELS, --folds 10, or both"),
+        (("--method", "all"), "Give --gold FILE, --folds 10, or both"),
         (("--method", "all", "--folds", "2", "--em"), "with --em and without; leave it out"),
         (("--method", "all", "--folds", "2", "--k", "3"), "--method all takes every method as it usually is"),
         (("--method", "all", "--folds", "2", "-o", "x.csv"), "choose one to write its ratings"),

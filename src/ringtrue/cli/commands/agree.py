@@ -14,6 +14,7 @@ from ringtrue.cli.options.labels import LabelInputs, label_options
 from ringtrue.cli.output import OutputFormat, emit, progress_bar
 from ringtrue.formatting.grid import Grid, format_interval, format_number
 from ringtrue.formatting.phrases import format_count
+from ringtrue.messages import Note
 from ringtrue.stats.results import NUMBER_FIELDS, Estimate, describe_intervals, exact_estimate, format_estimates
 
 if TYPE_CHECKING:
@@ -84,12 +85,13 @@ def command(
     )
 
 
-def _note_different_scales(panel_agreements: Mapping[str, Agreement]) -> list[str]:
+def _note_different_scales(panel_agreements: Mapping[str, Agreement]) -> list[Note]:
     """A word where panels use different labels: two of them may not mean the same."""
     labels_by_panel = {name: ", ".join(map(str, agreement.used)) for name, agreement in panel_agreements.items()}
     if len(set(labels_by_panel.values())) < 2:
         return []
-    return ["panels use different labels: " + "; ".join(f"{name} {labels}" for name, labels in labels_by_panel.items())]
+    listed = "; ".join(f"{name} {labels}" for name, labels in labels_by_panel.items())
+    return [Note("different-scales", f"panels use different labels: {listed}")]
 
 
 def _measure_agreement(

@@ -13,8 +13,8 @@ from ringtrue.cli.errors import OptionError
 from ringtrue.cli.options import common
 from ringtrue.cli.options.common import option
 from ringtrue.cli.output import OutputFormat, emit
-from ringtrue.errors import DuplicateError, InputError, UsageError
-from ringtrue.messages import Note
+from ringtrue.errors import DuplicateError, FormatError, InputError, UsageError
+from ringtrue.messages import Note, Suggestion
 
 if TYPE_CHECKING:
     import polars as pl
@@ -308,7 +308,7 @@ def _restrict_to_labelled(
         return labels, shared_rows.height
     if not shared_rows.height:
         raise InputError(
-            "no-shared-documents",
+            "no-common-document",
             f"no document of {files.judgments} is one that the matrix of {files.labels} comes from: --only-labelled "
             f"leaves nothing; are the ids of queries and documents of the same kind?",
         )
@@ -317,7 +317,7 @@ def _restrict_to_labelled(
 
 def _check_testing_judge(
     files: _CeilingFiles, votes: Votes | None, confusion: Confusion | QueryConfusions, labels: Judgments
-) -> list[str]:
+) -> list[Note]:
     """A word where the matrix is about judges who test each other, and somebody else's labels test."""
     from ringtrue.judges.ceiling import QueryConfusions
 
@@ -325,14 +325,16 @@ def _check_testing_judge(
         confusion = confusion.pooled
     if files.confusion and not confusion.rows.startswith(TESTING_JUDGE_NAMES) and confusion.rows not in labels.judges:
         matrix_text = f"the matrix is of '{confusion.columns}' given '{confusion.rows}'"
-        return [f"{files.confusion}: {matrix_text}: it must be about the judges of these judgments"]
+        text = f"{matrix_text}: it must be about the judges of these judgments"
+        return [Note("matrix-of-others", text, parameter="confusion", subject=files.confusion)]
     if votes is None or files.confusion or files.gold or files.testing or set(labels.judges) & set(votes.judges):
         return []
-    note = (
+    text = (
         f"no judge of {files.labels} is that of {files.judgments} ('{labels.judges[0]}'): the ceiling holds if it "
-        f"differs from these as they do from each other; --gold {files.judgments} makes it the testing judge"
+        f"differs from these as they do from each other"
     )
-    return [note]
+    gold = Suggestion("makes it the testing judge", gold=files.judgments)
+    return [Note("other-testing-judge", text, parameter="gold", suggestions=[gold])]
 
 
 def _read_testing_labels(

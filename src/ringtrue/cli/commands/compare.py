@@ -19,7 +19,7 @@ from ringtrue.cli.output import OutputFormat, emit, means_as_dict, progress_bar
 from ringtrue.errors import did_you_mean
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import join_first_few
-from ringtrue.messages import notes_as_dict
+from ringtrue.messages import Note, notes_as_dict
 
 if TYPE_CHECKING:
     import polars as pl
@@ -313,7 +313,7 @@ def _with_baseline_files(run_inputs: RunInputs, baselines: tuple[str, ...]) -> R
         _resolve_baselines(baselines, widened.runs, name_runs(widened.runs))
     if len(widened.runs) < 2:
         raise OptionError(
-            "too-few-runs", f"a comparison needs two runs or more, found only {widened.runs[0]}", parameter="runs"
+            "needs-two-runs", f"a comparison needs two runs or more, found only {widened.runs[0]}", parameter="runs"
         )
     return widened
 
@@ -357,14 +357,11 @@ def _comparison_as_dict(
     return payload
 
 
-def _note_missing_topics(scores: Scores, topics: pl.DataFrame, path: str) -> list[str]:
+def _note_missing_topics(scores: Scores, topics: pl.DataFrame, path: str) -> list[Note]:
     query_ids = scores.frame["query"].unique(maintain_order=True)
     missing_ids = query_ids.filter(~query_ids.is_in(topics["query"].to_list())).to_list()
-    return (
-        [f"{path} has no row for {len(missing_ids)} of {len(query_ids)} queries: {join_first_few(missing_ids)}"]
-        if missing_ids
-        else []
-    )
+    text = f"{path} has no row for {len(missing_ids)} of {len(query_ids)} queries: {join_first_few(missing_ids)}"
+    return [Note("missing-texts", text, parameter="topics")] if missing_ids else []
 
 
 def _group_as_dict(group: Comparisons, scores: Scores) -> dict[str, object]:

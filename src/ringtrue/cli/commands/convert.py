@@ -14,6 +14,7 @@ from ringtrue.cli.output import OutputFormat, emit, print_notes
 from ringtrue.errors import DuplicateError, TableError
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
+from ringtrue.messages import Note
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -117,7 +118,7 @@ def command(
 
 
 def _imply_preferences(
-    judgments: Judgments, form: Format | None, ties: bool, repeats: Keep | None, note: Callable[[str], None]
+    judgments: Judgments, form: Format | None, ties: bool, repeats: Keep | None, note: Callable[[Note], None]
 ) -> tuple[Judgments | Preferences, int]:
     """What to write where preferences are wanted of judgments, and how many preferences that is."""
     from ringtrue.preference.implied_preferences import (
@@ -134,15 +135,14 @@ def _imply_preferences(
     labels = keep_usable_labels(judgments.without_repeats(repeats) if repeats else judgments)
     count = count_implied_pairs(labels, ties=ties)
     n_left_out = judgments.frame.height - labels.frame.height
-    note(
-        f"{count:,} preference{'s' * (count > 1)} implied by {labels.frame.height:,} labels"
-        + f"; {n_left_out:,} labels left out (below 0, 'not judged'{', or repeated' if repeats else ''})"
-        * bool(n_left_out)
-    )
+    left_out = f"; {n_left_out:,} labels left out (below 0, 'not judged'{', or repeated' if repeats else ''})"
+    implied = f"{format_count(count, 'preference')} implied by {labels.frame.height:,} labels"
+    note(Note("implied-preferences", implied + left_out * bool(n_left_out)))
     n_queries = judgments.frame["query"].n_unique()
     if n_silent := n_queries - count_implying_queries(labels, ties=ties):
         needed = "two labels" if ties else "two different labels"
-        note(f"{n_silent:,} of {format_count(n_queries, 'query')} implied no preference: nobody gave {needed} there")
+        text = f"{n_silent:,} of {format_count(n_queries, 'query')} implied no preference: nobody gave {needed} there"
+        note(Note("no-implied-preference", text))
     # There the labels are levels: a line for each document holds all that pairs would say.
     return (labels if form == "trec-prefs" else implied_preferences(labels, ties=ties)), count
 

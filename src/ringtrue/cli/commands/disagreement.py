@@ -23,6 +23,7 @@ from ringtrue.cli.options.common import (
 from ringtrue.cli.options.files import columns_per_file, refuse_to_overwrite_source
 from ringtrue.cli.options.labels import LabelInputs, label_options
 from ringtrue.cli.output import OutputFormat, emit, progress_bar
+from ringtrue.messages import Note
 
 if TYPE_CHECKING:
     import polars as pl
@@ -240,8 +241,9 @@ def _require_output(output: str | None, label_inputs: LabelInputs) -> None:
     refuse_to_overwrite_source((*label_inputs.labels, label_inputs.gold), output)
 
 
-def _note_missing_gains(disagreement: Disagreement, output: str) -> list[str]:
+def _note_missing_gains(disagreement: Disagreement, output: str) -> list[Note]:
     missing = [name for name, weight in disagreement.weights.items() if weight.value is None]
     if not missing:
         return []
-    return [f"{output} has no gain for {', '.join(missing)}: no document with enough labels has this level"]
+    text = f"{output} has no gain for {', '.join(missing)}: no document with enough labels has this level"
+    return [Note("level-without-gain", text)]

@@ -24,6 +24,7 @@ from ringtrue.cli.output import OutputFormat, emit
 from ringtrue.errors import FormatError, InputError, TableError
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
+from ringtrue.messages import Note
 
 if TYPE_CHECKING:
     import polars as pl
@@ -254,7 +255,7 @@ class _PairFiles:
             frame = rename_columns(read_table(source, form, **selection), required=["query", "doc"], table_kind="pool")
             return frame.with_columns(parse_ids(frame, name) for name in ("query", "doc"))
         except TableError as error:
-            raise TableError(f"{source.display_name}: {error}") from error
+            raise error.found_in(source.display_name) from error
 
     def _selection_of(self, path: str) -> dict[str, Any]:
         """What `--columns` and `--where` say about a file."""
@@ -279,7 +280,7 @@ class _PairFiles:
         return formats_by_kind(("run", "preferences"), self.forced)[kind]
 
 
-def _acceptance_note(choice: PairChoice) -> str:
+def _acceptance_note(choice: PairChoice) -> Note:
     """How many people who guess get through, as `ringtrue judges` counts, with the traps that the tasks have."""
     from ringtrue.judges.quality.traps import chance_accepted
 
@@ -290,13 +291,14 @@ def _acceptance_note(choice: PairChoice) -> str:
 
     fewest, most = min(trap_counts), max(trap_counts)
     traps_text = f"{fewest} to {most} traps" if fewest < most else format_count(fewest, "trap")
-    return (
+    text = (
         f"a task has {traps_text}: with `ringtrue judges`, it is accepted at {DEFAULT_ACCEPTANCE[0]} of "
         f"{DEFAULT_ACCEPTANCE[1]} passed, and so are "
         f"{share_accepted(DEFAULT_ACCEPTANCE)} of tasks that are guessed; {STRICT_ACCEPTANCE[0]} of "
         f"{STRICT_ACCEPTANCE[1]} (--accept {STRICT_ACCEPTANCE[0]}/{STRICT_ACCEPTANCE[1]}) "
         f"would let {share_accepted(STRICT_ACCEPTANCE)} through"
     )
+    return Note("accept-rule", text)
 
 
 def _choice_grid(choice: PairChoice, output: str, files: _PairFiles) -> Grid:

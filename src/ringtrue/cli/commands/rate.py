@@ -12,7 +12,7 @@ from ringtrue.cli.options import common
 from ringtrue.cli.options.common import option
 from ringtrue.cli.options.ratings import RatingFiles, RatingTargets
 from ringtrue.cli.output import OutputFormat, emit, print_notes, progress_bar
-from ringtrue.messages import notes_as_dict
+from ringtrue.messages import Note, notes_as_dict
 
 if TYPE_CHECKING:
     from ringtrue.judges.agreement import Agreement
@@ -151,7 +151,7 @@ def _rate_by_method(
     notes = [*files.notes, *ratings.notes]
     targets.write(ratings, notes.append)
     if form == "csv" and ratings.judges:
-        notes.append("--format csv prints the documents; --json has the judges too")
+        notes.append(Note("judges-not-in-csv", "--format csv prints the documents; --json has the judges too"))
     print_notes(notes)
     if form == "csv":  # as -o FILE.csv has it
         click.echo(ratings.frame.write_csv(), nl=False)

@@ -16,6 +16,7 @@ from ringtrue.cli.options.runs import RunInputs, evaluation_options, runs_and_ju
 from ringtrue.cli.output import OutputFormat, emit, progress_bar
 from ringtrue.formatting.grid import Grid, format_interval, format_number, format_signed
 from ringtrue.formatting.phrases import format_range
+from ringtrue.messages import Note
 
 if TYPE_CHECKING:
     from ringtrue.evaluation.measures import Measure
@@ -132,7 +133,7 @@ def _require_relevant(measures: list[Measure], labels: Judgments, path: str, par
         lowest = _lowest_relevant_label(measure)
         if lowest is not None and 1 <= top < lowest:
             raise OptionError(
-                "no-relevant-label",
+                "nothing-relevant",
                 f"{measure} counts labels of {lowest} or higher as relevant, and the highest is {top}; "
                 f"say the lowest that counts, such as {common.option_name(parameter)} {top}",
                 parameter=parameter,
@@ -161,7 +162,7 @@ def _merge_score_notes(scores: Scores, versus: Scores, judges: tuple[str, str]) 
 
 def _note_judge_differences(
     measures: list[Measure], labels: Judgments, versus: Judgments, judges: tuple[str, str], *, rel: int | None
-) -> list[str]:
+) -> list[Note]:
     """Where the judges differ by more than their opinion: in what they saw, and in their scales."""
     notes = []
     frames = [table.frame.select("query", "doc").unique() for table in (labels, versus)]
@@ -171,7 +172,8 @@ def _note_judge_differences(
     ]
     if any(only_counts):
         counts_text = " and ".join(f"{n} only by {judge}" for n, judge in zip(only_counts, judges, strict=True) if n)
-        notes.append(f"documents judged by one alone, {counts_text}: they count as not relevant for the other")
+        text = f"documents judged by one alone, {counts_text}: they count as not relevant for the other"
+        notes.append(Note("judged-by-one", text))
     tops = [int(table.frame["label"].max()) for table in (labels, versus)]  # type: ignore[arg-type]
     default_rel_measures = [
         str(measure)
@@ -179,11 +181,12 @@ def _note_judge_differences(
         if _lowest_relevant_label(measure) is not None and "rel" not in dict(measure.parameters)
     ]
     if tops[0] != tops[1] and default_rel_measures and rel is None:
-        notes.append(
+        text = (
             f"labels go to {tops[0]} in {judges[0]} and to {tops[1]} in {judges[1]}, and "
             f"{', '.join(default_rel_measures)} takes "
             f"labels of 1 or higher as relevant in both; --rel and --versus-rel set them apart"
         )
+        notes.append(Note("different-scales", text, parameter="versus_rel"))
     return notes
 
 

@@ -10,7 +10,7 @@ from ringtrue.cli.errors import OptionError
 from ringtrue.cli.options import common
 from ringtrue.errors import DuplicateError, InputError, UsageError
 from ringtrue.gold.designs import DESIGNS, Design
-from ringtrue.messages import Suggestion
+from ringtrue.messages import Note, Suggestion
 
 if TYPE_CHECKING:
     from ringtrue.cli.options.runs import RunInputs
@@ -72,10 +72,11 @@ class GoldOptions:
                 )
             confusion = read_confusion(source)
             if (confusion.rows, confusion.columns) not in (("gold", "bronze"), ("testing judge", "training judge")):
-                run_inputs.notes.append(
+                text = (
                     f"{gold} is the matrix of '{confusion.columns}' given '{confusion.rows}': it corrects the labels "
                     f"of '{confusion.columns}', and no others"
                 )
+                run_inputs.notes.append(Note("matrix-of-others", text, parameter="gold"))
             return confusion
         return read_gold(
             source,

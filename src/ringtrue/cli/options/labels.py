@@ -14,6 +14,7 @@ from ringtrue.cli.options import common
 from ringtrue.cli.options.common import option
 from ringtrue.cli.options.files import Sources, columns_per_file, is_same_file, list_table_columns, normalise_selection
 from ringtrue.errors import DuplicateError, FormatError, TableError, UsageError
+from ringtrue.formatting.phrases import format_count
 from ringtrue.messages import Note
 
 if TYPE_CHECKING:
@@ -330,7 +331,8 @@ def write_pooled_confusion(path: str | None, tables: Sequence[Confusion], notes:
         return
     pooled = Confusion.together(tables)
     write_confusion(path, pooled)
-    notes.append(
-        f"the confusion matrix of {len(tables):,} judge{'s' * (len(tables) != 1)} is in {path}: rows are "
-        f"{pooled.rows}, columns {pooled.columns}"
+    text = (
+        f"the confusion matrix of {format_count(len(tables), 'judge')} is in {path}: rows are {pooled.rows}, "
+        f"columns {pooled.columns}"
     )
+    notes.append(Note("matrix-written", text, parameter="confusion_out"))

@@ -289,7 +289,7 @@ class RatingTargets:
         if (quantiles := _parse_numbers("quantile", self.quantile)) is not None:
             require_quantiles(quantiles)
 
-    def write(self, ratings: Ratings, note: Callable[[str], None]) -> None:
+    def write(self, ratings: Ratings, note: Callable[[Note], None]) -> None:
         """Write what was asked for."""
         from ringtrue.files import write_table
 
@@ -304,24 +304,20 @@ class RatingTargets:
             chances = ratings.chances()
             write_table(chances, self.chances, note=note)
             if unconnected := pairs - chances.height:
-                note(
-                    f"{self.chances}: {unconnected:,} of {format_count(pairs, 'pair')} left out: no chain "
-                    "of votes joins the two"
-                )
+                text = f"{unconnected:,} of {format_count(pairs, 'pair')} left out: no chain of votes joins the two"
+                note(Note("unconnected-pairs", text, parameter="chances", subject=self.chances))
         if self.qrels is not None and labels is not None:
             write_table(labels, self.qrels, note=note)
             self._note_few_labels(labels, note)
 
-    def _note_few_labels(self, labels: Judgments, note: Callable[[str], None]) -> None:
+    def _note_few_labels(self, labels: Judgments, note: Callable[[Note], None]) -> None:
         if self.gaps is None:
             return
         distinct_labels = labels.frame.group_by("query").n_unique()["label"]
         if n_short := int((distinct_labels < self.gaps).sum()):
-            note(
-                f"{self.qrels}: fewer than {self.gaps} labels in {n_short:,} of "
-                f"{format_count(len(distinct_labels), 'query')}, where "
-                f"fewer ratings differ"
-            )
+            queries = format_count(len(distinct_labels), "query")
+            text = f"fewer than {self.gaps} labels in {n_short:,} of {queries}, where fewer ratings differ"
+            note(Note("fewer-labels", text, parameter="gaps", subject=self.qrels))
 
     def _cut_into_labels(self, ratings: Ratings) -> Judgments:
         return ratings.labels(

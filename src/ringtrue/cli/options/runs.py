@@ -12,7 +12,7 @@ from ringtrue.cli.errors import OptionError
 from ringtrue.cli.options import common
 from ringtrue.cli.options.common import option
 from ringtrue.errors import DuplicateError
-from ringtrue.messages import Suggestion
+from ringtrue.messages import Note, Suggestion
 
 if TYPE_CHECKING:
     from ringtrue.evaluation.inputs import Judges, Missing
@@ -75,7 +75,7 @@ class RunInputs:
             if ordered_gains == sorted(ordered_gains)
             else ": a higher label is not always worth more, is that meant?"
         )
-        self.notes.append(f"gains of {path}: {gains_text}{warning}")
+        self.notes.append(Note("gains-of-labels", f"gains of {path}: {gains_text}{warning}", parameter="gains"))
         gain_measures = [
             measure
             for measure in measures
@@ -97,10 +97,11 @@ class RunInputs:
 
         labels = read_judgments(path or self.judgments, note=self.notes.append, **self._read_settings())
         if path is None and {"prob", "design"} <= set(labels.frame.columns):
-            self.notes.append(
+            text = (
                 f"{self.judgments} has columns prob and design, as a gold sample has: all that is not in it "
                 f"counts as non-relevant. Give it as --gold, and the labels of everything as --judgments"
             )
+            self.notes.append(Note("sample-as-judgments", text, parameter="judgments"))
         if self.judge is not None:
             labels = labels.by(self.judge)
         return labels if self.repeats is None or self.repeats == "all" else labels.without_repeats(self.repeats)

@@ -12,6 +12,7 @@ from ringtrue.cli.errors import OptionError
 from ringtrue.cli.output import progress_bar
 from ringtrue.cli.studies import Number, StudyOutput, StudyParameters, wrap_lines
 from ringtrue.formatting.grid import Grid, exact_grid
+from ringtrue.messages import Note
 
 if TYPE_CHECKING:
     from ringtrue.simulation.studies.decision_errors import DecisionErrorRates
@@ -48,7 +49,9 @@ PART_DESCRIPTIONS = {
     "few labels": "gold labels of 10, 20 or 40 documents of 25, 50 or 100 queries, good and bad systems and judges",
     "whole queries": "20 or 40 of 50 or 100 queries judged whole by gold, four judges",
 }
-POPULATION_NOTE = "held against all queries there could be, intervals for these alone fail, as they must"
+POPULATION_NOTE = Note(
+    "intervals-for-these", "held against all queries there could be, intervals for these alone fail, as they must"
+)
 PLAN_COLUMNS = ("setting", "method", "asked", "achieved", "ratio")
 
 
@@ -74,8 +77,9 @@ def study_goldberg(parameters: StudyParameters) -> StudyOutput:
             relevant_labels=parameters.int_setting("relevant_labels"),
             nonrelevant_labels=parameters.int_setting("nonrelevant_labels"),
         )
-    refused_note = (
-        f"in {scores.refused:.1%} of the experiments the rates allow a judge no better than chance: Fieller's is 0 to 1"
+    refused_note = Note(
+        "judge-maybe-at-chance",
+        f"in {scores.refused:.1%} of the experiments the rates allow a judge at chance level: Fieller's is 0 to 1",
     )
     return StudyOutput(
         payload=scores.as_dict() | {"settings": dict(settings)},
