@@ -12,7 +12,7 @@ import click
 
 from ringtrue.cli.spelling import CommandLine
 from ringtrue.formatting.grid import Grid, render_csv, render_latex, render_markdown, render_text, shorten_gains
-from ringtrue.messages import notes_as_dict, spell_all
+from ringtrue.messages import Note, notes_as_dict, spell_all
 from ringtrue.stats.results import Estimate
 
 LONG_WORK_BYTES = 32_000_000  # bytes: about a quarter of a second
@@ -63,6 +63,11 @@ def print_notes(notes: Iterable[str]) -> None:
     spelling = CommandLine.here()
     for note in notes:
         click.echo(f"note: {spell_all(note, spelling)}", err=True)
+
+
+def note_about(note: str, subject: str) -> str:
+    """The same note, said of a run, a file or a question."""
+    return note.about(subject) if isinstance(note, Note) else f"{subject}: {note}"
 
 
 @contextmanager

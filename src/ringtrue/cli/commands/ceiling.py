@@ -13,7 +13,7 @@ from ringtrue.cli.errors import OptionError
 from ringtrue.cli.options import common
 from ringtrue.cli.options.common import option
 from ringtrue.cli.output import OutputFormat, emit
-from ringtrue.errors import DuplicateError, FormatError, InputError, UsageError
+from ringtrue.errors import DuplicateError, InputError, UsageError
 from ringtrue.messages import Note, Suggestion
 
 if TYPE_CHECKING:

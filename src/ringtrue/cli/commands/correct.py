@@ -21,7 +21,7 @@ from ringtrue.cli.options.common import (
     resamples_option,
     seed_option,
 )
-from ringtrue.cli.output import OutputFormat, emit
+from ringtrue.cli.output import OutputFormat, emit, note_about
 from ringtrue.errors import UsageError
 from ringtrue.formatting.grid import Grid, exact_cells, format_interval, format_number, format_signed
 from ringtrue.stats.results import EXACT_FIELDS, exact_estimate
@@ -178,9 +178,9 @@ def _collect_correction_notes(correction: ScoreCorrection) -> list[str]:
     """Every doubt once, those about the second score or one comparison with a word where they come from."""
     notes = list(correction.notes)
     if correction.versus:
-        notes += [f"second score: {note}" for note in correction.versus.notes if note not in notes]
+        notes += [note_about(note, "second score") for note in correction.versus.notes if note not in notes]
     for name, comparison in _comparisons_by_title(correction).items():
-        notes += [f"{name}: {note}" for note in comparison.difference.notes if note not in notes]
+        notes += [note_about(note, name) for note in comparison.difference.notes if note not in notes]
     return notes
 
 

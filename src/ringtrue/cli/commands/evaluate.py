@@ -20,7 +20,7 @@ from ringtrue.cli.options.common import (
 )
 from ringtrue.cli.options.gold import GoldOptions, gold_options
 from ringtrue.cli.options.runs import RunInputs, evaluation_options, runs_and_judgments
-from ringtrue.cli.output import OutputFormat, emit, means_as_dict
+from ringtrue.cli.output import OutputFormat, emit, means_as_dict, note_about
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_range
 from ringtrue.stats.results import EXACT_FIELDS, exact_estimate, format_estimates
@@ -153,7 +153,7 @@ def _collect_estimate_notes(means: dict[str, dict[str, Estimate]]) -> list[str]:
             for note in () if name.startswith("Judged") else estimate.notes:
                 sources_by_note.setdefault(note, []).append(f"{name} of {run}")
     return [
-        f"{sources[0]}{f' and {len(sources) - 1} more' if len(sources) > 1 else ''}: {note}"
+        note_about(note, f"{sources[0]}{f' and {len(sources) - 1} more' if len(sources) > 1 else ''}")
         for note, sources in sources_by_note.items()
     ]
 

@@ -67,7 +67,8 @@ class GoldOptions:
                 parameter = "gold_columns" if self.gold_columns else "gold_where"
                 raise OptionError(
                     "unused-parameter",
-                    f"{common.option_name(parameter)}: {gold} is a confusion matrix and has no columns; leave it out",
+                    f"{common.option_name(parameter)}: {gold} is a confusion matrix, which has no columns; "
+                    "leave it out",
                     parameter=parameter,
                 )
             confusion = read_confusion(source)

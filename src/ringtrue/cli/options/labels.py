@@ -13,6 +13,7 @@ from ringtrue.cli.errors import OptionError
 from ringtrue.cli.options import common
 from ringtrue.cli.options.common import option
 from ringtrue.cli.options.files import Sources, columns_per_file, is_same_file, list_table_columns, normalise_selection
+from ringtrue.cli.output import note_about
 from ringtrue.errors import DuplicateError, FormatError, TableError, UsageError
 from ringtrue.formatting.phrases import format_count
 from ringtrue.messages import Note
@@ -206,14 +207,15 @@ class LabelInputs:
         except TableError as error:
             raise error.found_in(file_names) from error
         for note in votes.notes:
-            self._add_note(f"{file_names}: {note}")
+            self._add_note(note_about(note, file_names))
         return votes
 
     def merge_notes(self, answer_notes: Iterable[str]) -> list[str]:
         """What was doubtful in the files, and then in the answer; what was told of a file is not told again."""
+        known = {(note.code, note.text) for note in self.notes if isinstance(note, Note)}
         return [
             *self.notes,
-            *(note for note in answer_notes if not any(file_note.endswith(note) for file_note in self.notes)),
+            *(note for note in answer_notes if not isinstance(note, Note) or (note.code, note.text) not in known),
         ]
 
     def _add_note(self, text: str) -> None:

@@ -110,11 +110,12 @@ class RatingFiles:
         try:
             return compute()
         except DuplicateError as error:
-            raise InputError(f"{self._file_names}: {error}{self._locate_repeats(error)}") from error
+            located = error.note.changed(text=f"{error.text}{self._locate_repeats(error)}")
+            raise error.with_note(located).found_in(self._file_names) from error
         except MismatchError as error:
-            raise MismatchError(f"{self.sources[self.gold or ''].display_name}: {error}") from error
+            raise error.found_in(self.sources[self.gold or ""].display_name) from error
         except TableError as error:
-            raise TableError(f"{self._file_names}: {error}") from error
+            raise error.found_in(self._file_names) from error
 
     @property
     def _file_names(self) -> str:
