@@ -98,7 +98,7 @@ def test_one_label_is_the_verdict_or_what_most_said(store: Store, labelled: Proj
     assert all(label == truth(query, doc) or doc == "d1" for (query, doc), label in labels.items())
     by = read_judgments(export_project(store, labelled, "csv", tmp_path, which="one").path).frame
     assert by["by"].value_counts().sort("by").rows() == [("majority", 43), ("tie", 4), ("verdict", 1)]
-    assert "has no place for" in " ".join(found.notes)
+    assert "lost-columns" in [note.code for note in found.notes]
 
 
 def test_one_preference_for_each_pair(store: Store, preferred: Project, tmp_path: Path) -> None:
@@ -118,8 +118,9 @@ def test_one_preference_for_each_pair(store: Store, preferred: Project, tmp_path
 def test_one_judge_alone_and_who_that_could_be(store: Store, labelled: Project, tmp_path: Path) -> None:
     table = read_judgments(export_project(store, labelled, "qrels", tmp_path, judge="bob").path)
     assert table.judges == ("bob",)
-    with pytest.raises(UsageError, match="no judge 'bod' has labels here that count; did you mean 'bob'"):
+    with pytest.raises(UsageError) as refused:
         export_project(store, labelled, "csv", tmp_path, judge="bod")
+    assert refused.value.code == "unknown-judge"
 
 
 def test_traps_come_along_where_they_are_asked_for(store: Store, labelled: Project, tmp_path: Path) -> None:
@@ -128,14 +129,18 @@ def test_traps_come_along_where_they_are_asked_for(store: Store, labelled: Proje
 
 
 def test_wrong_wishes_are_refused(store: Store, labelled: Project, tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match="no export 'qrel'; did you mean 'qrels'"):
+    with pytest.raises(UsageError) as refused:
         export_project(store, labelled, "qrel", tmp_path)
-    with pytest.raises(UsageError, match="one label for each item is of no judge"):
+    assert refused.value.code == "unknown-export"
+    with pytest.raises(UsageError) as refused:
         export_project(store, labelled, "csv", tmp_path, which="one", judge="ann")
-    with pytest.raises(InputError, match="nothing was collected in 'Graded' yet"):
+    assert refused.value.code == "one-label-of-no-judge"
+    with pytest.raises(InputError) as refused:
         export_project(store, graded(store, name="new").project, "csv", tmp_path)
-    with pytest.raises(InputError, match="no gold was drawn"):
+    assert refused.value.code == "nothing-collected"
+    with pytest.raises(InputError) as refused:
         export_project(store, labelled, "gold", tmp_path)
+    assert refused.value.code == "no-gold-drawn"
 
 
 def test_the_history_has_every_answer_and_ringtrue_reads_those_that_count(store: Store, tmp_path: Path) -> None:
@@ -187,7 +192,7 @@ def test_an_id_that_begins_like_a_formula_comes_back_the_same(quick: Store, tmp_
     table = read_judgments(found.path)
     assert sorted(table.frame["doc"]) == ["+d", "-1", "@d"]
     assert set(table.frame["query"]) == {"=q"}
-    warned = [note for note in found.notes if "4 ids begin like a formula" in note]
+    warned = [note for note in found.notes if note.code == "guarded-ids" and "4 ids" in note]
     assert len(warned) == (key in ("csv", "tsv", "history"))
 
 
@@ -224,8 +229,10 @@ def test_a_format_that_cannot_hold_a_name_says_so(quick: Store, tmp_path: Path) 
     project = graded(quick).project
     labels = given("l.csv", "query,doc,judge,label\nq1,d1,Bob Ray,1\n")
     import_labels(quick, project, labels, now=NOW, rng=rng())
-    with pytest.raises(TableError, match="'Bob Ray' has a blank in it"):
+    with pytest.raises(TableError) as refused:
         export_project(quick, project, "qrels", tmp_path)
+    assert refused.value.code == "unwritable-cell"
+    assert "'Bob Ray'" in refused.value.text
 
 
 @pytest.mark.slow
@@ -242,7 +249,7 @@ def test_everything_is_one_archive(store: Store, labelled: Project, tmp_path: Pa
     assert [one.judge for one in quality] == ["ann", "bob"]
     empty = export_project(store, graded(store, name="new").project, "all", tmp_path)
     assert empty.rows == 0
-    assert any(note.startswith("labels.csv: nothing was collected") for note in empty.notes)
+    assert ("nothing-collected", "labels.csv") in [(note.code, note.subject) for note in empty.notes]
     assert sorted(path.name for path in tmp_path.iterdir() if path.suffix in (".zip", ".parts")) == [
         "graded.zip", "new.zip",
     ]  # fmt: skip
@@ -316,7 +323,8 @@ def test_ties_are_counted_and_it_is_told_which_way_they_went(store: Store, label
         tied = count_ties(connection, labelled)
         cases = load_disagreements(connection, labelled)
     assert tied == len(cases) == frame.filter(pl.col("by") == "tie").height > 0
-    assert any(f"judges tie on {tied} items" in note and "the lower is taken" in note for note in found.notes)
+    (note,) = [note for note in found.notes if note.code == "judges-tie"]
+    assert f"{tied} items" in note
     lower = {(one.query, one.left.name): min(int(answer) for answer, _ in one.votes) for one in cases}
     rows = frame.filter(pl.col("by") == "tie").select("query", "doc", "label").rows()
     assert {(query, doc): label for query, doc, label in rows} == lower
@@ -363,8 +371,9 @@ def test_the_printed_command_gives_the_numbers_of_the_page_quality(
     gold = "graded.gold.csv" if with_gold else None
     filled = fill_command(command, project, name="graded.answers.csv", traps="graded.traps.csv", gold=gold)
     assert "--scale 0-2" in filled
-    with pytest.raises(SystemExit, match="0"):
+    with pytest.raises(SystemExit) as stop:
         main([*filled.split()[1:], "--json"])
+    assert not stop.value.code
     printed = json.loads(capsys.readouterr().out)
     quality = assess_quality(store, project, rng=rng()).judges
     assert quality is not None

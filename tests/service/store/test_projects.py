@@ -102,7 +102,7 @@ def test_a_pair_of_one_document_is_refused(store: Store) -> None:
     where = pairs_project(store)
     with pytest.raises(UsageError) as refused:
         _ask(store, where, ("a", "a"))
-    assert refused.value.code == "self-pair"
+    assert refused.value.code == "self-comparison"
     with pytest.raises(UsageError) as refused:
         store.write(lambda c: add_items(c, where, [{"query": "q", "doc": "a"}], queue="main", wanted=1, rng=RNG(1)))
     assert refused.value.code == "documents-per-item"

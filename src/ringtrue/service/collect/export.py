@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 import zipfile
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import rmtree
@@ -17,12 +17,12 @@ import polars as pl
 
 from ringtrue.errors import InputError, UsageError, did_you_mean
 from ringtrue.files import write_table
-from ringtrue.files.tabular import ID_COLUMNS, guard_formulas
+from ringtrue.files.tabular import ID_COLUMNS, NoteHandler, guard_formulas
 from ringtrue.files.write import replace_file
 from ringtrue.formatting.phrases import format_count
+from ringtrue.messages import Note
 from ringtrue.service.collect.gold_queue import load_gold_frame
 from ringtrue.service.collect.quality import resolve_labels, trap_rule
-from ringtrue.service.collect.uploads import plainly
 from ringtrue.service.store.label_queries import (
     TrapRows,
     load_collected,
@@ -41,7 +41,6 @@ if TYPE_CHECKING:
 
 
 LabelSelection: TypeAlias = Literal["every", "one"]
-NoteHandler: TypeAlias = Callable[[str], None]
 README = "README.txt"
 FILE_DESCRIPTIONS = {
     "labels.csv": "every judge's labels that count, without traps",
@@ -173,7 +172,6 @@ class _ExportOptions:
     failed: bool
 
 
-@plainly()
 def export_project(
     store: Store,
     project: Project,
@@ -193,15 +191,22 @@ def export_project(
     """
     formats = {export_format.key: export_format for export_format in list_export_formats(project)}
     if key not in formats:
-        raise UsageError(f"no export '{key}'{did_you_mean(key, formats) or '; there is ' + ', '.join(formats)}")
+        near = did_you_mean(key, formats) or f"; there is {', '.join(formats)}"
+        raise UsageError("unknown-export", f"no export '{key}'{near}", parameter="key")
     if which not in ("every", "one"):
-        raise UsageError(f"every judge's labels or one for each item; found '{which}'")
+        raise UsageError(
+            "unknown-selection", f"every judge's labels or one for each item; found '{which}'", parameter="which"
+        )
     if key == "qrels-3" and judge is None:  # it names no judge, so that several could not be told apart
         which, traps = "one", False
     elif key in ("answers", "all"):
         which, traps = "every", False
     elif which == "one" and (judge is not None or traps):
-        raise UsageError("one label for each item is of no judge, and of no trap; leave out one of the two")
+        raise UsageError(
+            "one-label-of-no-judge",
+            "one label for each item is of no judge, and of no trap; leave out one of the two",
+            parameter="which",
+        )
     export_format, notes = formats[key], list[str]()
     trap_rows: TrapRows = "all" if key == "answers" else "labels" if traps else "none"
     options = _ExportOptions(which=which, judge=judge, queue=queue, traps=trap_rows, failed=failed)
@@ -211,12 +216,13 @@ def export_project(
     return ExportedFile(path=path, name=path.name, media_type=export_format.media_type, rows=rows, notes=tuple(notes))
 
 
-def format_ties_note(project: Project, tied: int) -> str:
+def format_ties_note(project: Project, tied: int) -> Note:
     """What becomes of items on which as many judges say one thing as another."""
     instead = "neither document is taken for better" if project.scale.kind == "preference" else "the lower is taken"
-    return (
+    return Note(
+        "judges-tie",
         f"judges tie on {format_count(tied, 'item')}: no answer has more votes than all others, and {instead}, until "
-        f"somebody decides under Disagreements"
+        f"somebody decides under Disagreements",
     )
 
 
@@ -286,7 +292,7 @@ def _write_export(
 def _trap_frame(connection: Connection, project: Project) -> pl.DataFrame:
     traps = load_known_answers(connection, project)
     if traps is None:
-        raise InputError(f"there are no traps in '{project.title}': add them on the page Files")
+        raise InputError("no-traps-yet", f"there are no traps in '{project.title}': add them on the page Files")
     return traps.frame.drop("judge", strict=False)
 
 
@@ -300,13 +306,18 @@ def _select_labels(
     else:
         labels = load_collected(connection, project, queue=options.queue, traps=options.traps, failed=options.failed)
     if labels is None:
-        raise InputError(f"nothing was collected in '{project.title}' yet that counts: there is nothing to export")
+        raise InputError(
+            "nothing-collected",
+            f"nothing was collected in '{project.title}' yet that counts: there is nothing to export",
+        )
     if options.judge is None:
         return labels
     judges = labels.frame["judge"].unique(maintain_order=True).to_list()
     if options.judge not in judges:
         near = did_you_mean(options.judge, judges) or f"; there is {', '.join(judges[:5])}"
-        raise UsageError(f"no judge '{options.judge}' has labels here that count{near}")
+        raise UsageError(
+            "unknown-judge", f"no judge '{options.judge}' has labels here that count{near}", parameter="judge"
+        )
     return type(labels)(labels.frame.filter(pl.col("judge") == options.judge))
 
 
@@ -341,7 +352,7 @@ def _write_all(connection: Connection, project: Project, path: Path, options: _E
             try:
                 table = _select_labels(connection, project, file_options, note)
             except InputError as error:
-                note(f"{name}: {error}")
+                note(error.note.about(name))
                 continue
             put(name, table, command)
             rows += table.frame.height * (file_options is options)
@@ -375,7 +386,9 @@ def _readme_text(project: Project, commands: dict[str, str]) -> str:
 def _gold_frame_or_none(connection: Connection, project: Project, note: NoteHandler) -> pl.DataFrame | None:
     try:
         return load_gold_frame(connection, project, note)
-    except InputError:  # nothing was drawn
+    except InputError as error:
+        if error.code != "no-gold-drawn":
+            raise
         return None
 
 
@@ -394,6 +407,10 @@ def _find_guarded_ids(frame: pl.DataFrame, guarded: pl.DataFrame) -> set[str]:
 def _note_guarded_ids(guarded_ids: set[str], note: NoteHandler) -> None:
     if guarded_ids:
         note(
-            f"{format_count(len(guarded_ids), 'id')} begin like a formula, such as {min(guarded_ids)!r}: in CSV and "
-            f"TSV an apostrophe stands in front, which ringtrue takes off; other programs take JSON lines or Parquet"
+            Note(
+                "guarded-ids",
+                f"{format_count(len(guarded_ids), 'id')} begin like a formula, such as {min(guarded_ids)!r}: in CSV "
+                f"and TSV an apostrophe stands in front, which ringtrue takes off; other programs take JSON lines or "
+                f"Parquet",
+            )
         )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,8 +10,10 @@ import polars as pl
 
 from ringtrue.errors import ConflictError, InputError, UsageError
 from ringtrue.files import read_judgments
+from ringtrue.files.tabular import NoteHandler
 from ringtrue.formatting.phrases import format_count
 from ringtrue.gold.sampling import GoldDraw, sample, sample_queries
+from ringtrue.messages import Note
 from ringtrue.service.collect.inputs import read_runs
 from ringtrue.service.collect.quality import resolve_labels
 from ringtrue.service.collect.uploads import (
@@ -19,11 +21,9 @@ from ringtrue.service.collect.uploads import (
     as_csv_file,
     load_files,
     open_source,
-    plainly,
     read_own_csv,
     require_unpacked_size,
     store_file,
-    without_options,
 )
 from ringtrue.service.store.items import load_gold_items, record_gold_draw
 from ringtrue.service.store.projects import delete_uploads
@@ -54,7 +54,6 @@ class GoldDrawSummary:
     notes: tuple[str, ...]
 
 
-@plainly()
 def draw_gold(
     store: Store,
     project: Project,
@@ -74,18 +73,32 @@ def draw_gold(
     belong to the answer. Where gold has labels already, the draw continues theirs.
     """
     if project.scale.kind != "graded":
-        raise UsageError("gold is drawn for labels of single documents, and this project compares pairs")
+        raise UsageError(
+            "gold-needs-documents", "gold is drawn for labels of single documents, and this project compares pairs"
+        )
     if (budget is None) == (queries is None):
-        raise UsageError("how much can gold judge? So many documents, or so many whole queries: one of the two")
+        raise UsageError(
+            "documents-or-queries",
+            "how much can gold judge? So many documents, or so many whole queries: one of the two",
+            parameter="budget",
+        )
     if compare and queries is not None:
-        raise UsageError("to compare runs, single documents are drawn: say how many documents")
+        raise UsageError(
+            "comparison-draws-documents",
+            "to compare runs, single documents are drawn: say how many documents",
+            parameter="compare",
+        )
     if wanted < 1:
-        raise UsageError(f"at least one gold judge is needed for each document, found {wanted}")
+        raise UsageError(
+            "no-gold-judge", f"at least one gold judge is needed for each document, found {wanted}", parameter="wanted"
+        )
     notes: list[str] = []
     with store.read() as connection:
         runs = read_runs(load_files(connection, project.id, "run"), notes.append)
         if not runs:
-            raise InputError("gold is drawn from what runs show, and this project has none: add the runs first")
+            raise InputError(
+                "no-runs-in-project", "gold is drawn from what runs show, and this project has none: add the runs first"
+            )
         labels = _load_bronze_labels(connection, project, bronze, notes.append)
         notes += _uncovered_query_notes(runs, labels)
         judged_gold = _load_judged_gold(connection, project)
@@ -108,7 +121,8 @@ def draw_gold(
     with store.transaction() as connection:
         if load_gold_items(connection, project).height != drawn_before:
             raise ConflictError(
-                "somebody else drew gold, or withdrew it, at the same moment: look at it, and draw again"
+                "gold-drawn-meanwhile",
+                "somebody else drew gold, or withdrew it, at the same moment: look at it, and draw again",
             )
         new = record_gold_draw(connection, project, draw.frame, wanted=wanted, rng=rng)
         bronze_file = as_csv_file(BRONZE_FILE, labels.frame.select("query", "doc", "label"))
@@ -123,23 +137,23 @@ def draw_gold(
         new=new,
         queries=draw.frame["query"].n_unique(),
         expected=draw.expected,
-        notes=(*notes, *map(without_options, draw.notes)),
+        notes=(*notes, *draw.notes),
     )
 
 
-def load_gold_frame(
-    connection: Connection, project: Project, note: Callable[[str], None] = lambda _: None
-) -> pl.DataFrame:
-    """What was drawn, with the labels of the gold judges, as `ringtrue evaluate --gold` reads it.
+def load_gold_frame(connection: Connection, project: Project, note: NoteHandler = lambda _: None) -> pl.DataFrame:
+    """What was drawn, with the labels of the gold judges, as corrected scores are computed from it.
 
     A document that gold judges saw and could not decide or skipped has the label −1 with the reason, until one of them
     or an owner decides; one that nobody judged yet has none. Both count as lost.
     """
     if project.scale.kind != "graded":
-        raise InputError("gold is drawn for labels of single documents, and this project compares pairs")
+        raise InputError(
+            "gold-needs-documents", "gold is drawn for labels of single documents, and this project compares pairs"
+        )
     items = load_gold_items(connection, project)
     if not items.height:
-        raise InputError(f"no gold was drawn in '{project.title}' yet: there is nothing to export")
+        raise InputError("no-gold-drawn", f"no gold was drawn in '{project.title}' yet: there is nothing to export")
     consensus = resolve_labels(connection, project, queue="gold")
     labels = pl.DataFrame(schema={"query": pl.String, "doc": pl.String, "label": pl.Int32})
     if isinstance(consensus, Judgments):
@@ -156,7 +170,7 @@ def load_gold_frame(
 
 
 def _load_bronze_labels(
-    connection: Connection, project: Project, file: UploadedFile | None, note: Callable[[str], None]
+    connection: Connection, project: Project, file: UploadedFile | None, note: NoteHandler
 ) -> Judgments:
     if file is not None:
         require_unpacked_size([file])
@@ -165,19 +179,27 @@ def _load_bronze_labels(
         return labels
     consensus = resolve_labels(connection, project)
     if not isinstance(consensus, Judgments):
-        raise InputError("gold checks labels that are there, and none was collected yet; judge first, or give a file")
+        raise InputError(
+            "no-bronze-labels",
+            "gold checks labels that are there, and none was collected yet; judge first, or give a file",
+        )
     return consensus
 
 
-def _uncovered_query_notes(runs: Sequence[Run], labels: Judgments) -> list[str]:
+def _uncovered_query_notes(runs: Sequence[Run], labels: Judgments) -> list[Note]:
     """A word on queries of the runs of which no label is known yet."""
     run_queries = pl.concat([run.frame["query"] for run in runs]).unique()
     uncovered = run_queries.filter(~run_queries.is_in(labels.frame["query"].unique().implode())).sort()
     if not len(uncovered):
         return []
     covered = f"{len(run_queries) - len(uncovered):,} of {format_count(len(run_queries), 'query')} of the runs"
-    doubt = f"the labels that gold is drawn from know {covered}, and not '{uncovered[0]}'"
-    return [f"{doubt}: unless that is meant, withdraw this draw, and draw again when all are judged"]
+    return [
+        Note(
+            "queries-without-labels",
+            f"the labels that gold is drawn from know {covered}, and not '{uncovered[0]}': unless that is meant, "
+            f"withdraw this draw, and draw again when all are judged",
+        )
+    ]
 
 
 def _load_judged_gold(connection: Connection, project: Project) -> Judgments | None:
@@ -188,18 +210,28 @@ def _load_judged_gold(connection: Connection, project: Project) -> Judgments | N
     frame = load_gold_frame(connection, project)
     if unjudged := frame["label"].null_count():
         raise InputError(
+            "draw-not-judged",
             f"{format_count(unjudged, 'document')} of the earlier draw still wait for gold: a draw is continued when "
-            f"all of it is judged"
+            f"all of it is judged",
         )
     return Judgments.of(frame)
 
 
-def _note_missing_gold(frame: pl.DataFrame, note: Callable[[str], None]) -> None:
+def _note_missing_gold(frame: pl.DataFrame, note: NoteHandler) -> None:
     unjudged = frame["label"].null_count()
     if unjudged:
         note(
-            f"{unjudged:,} of {frame.height:,} gold documents have no label yet: `ringtrue evaluate` wants all of them"
+            Note(
+                "gold-not-judged",
+                f"{unjudged:,} of {frame.height:,} gold documents have no label yet, and corrected scores need all of "
+                f"them",
+            )
         )
     undecided = int((frame["label"] == UNDECIDED_LABEL).sum())
     if undecided:
-        note(f"{undecided:,} of {frame.height:,} gold documents could not be decided: their label is −1, not judged")
+        note(
+            Note(
+                "gold-undecided",
+                f"{undecided:,} of {frame.height:,} gold documents could not be decided: their label is −1, not judged",
+            )
+        )

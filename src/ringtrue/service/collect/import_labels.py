@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,18 +11,18 @@ import polars as pl
 
 from ringtrue.errors import InputError, NotFoundError, TableError
 from ringtrue.files import read_judgments, read_preferences
+from ringtrue.files.tabular import NoteHandler
 from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.votes.columns import parse_times
+from ringtrue.messages import Note
 from ringtrue.service.collect.inputs import find_line_number, require_kind, trap_mask
 from ringtrue.service.collect.uploads import (
     UploadedFile,
     as_csv_file,
     open_source,
-    plainly,
     read_own_csv,
     require_unpacked_size,
     store_file,
-    without_options,
 )
 from ringtrue.service.store.import_dedup import ImportedLabel
 from ringtrue.service.store.imports import RevertedImport, preview_revert, record_imported_labels, revert_imported_tasks
@@ -48,7 +48,6 @@ class LabelImportSummary:
     notes: tuple[str, ...]
 
 
-@plainly()
 def import_labels(
     store: Store, project: Project, file: UploadedFile, *, now: float, rng: np.random.Generator
 ) -> LabelImportSummary:
@@ -74,16 +73,23 @@ def import_labels(
             )
     if recorded.items:
         notes.append(
-            f"{format_count(recorded.items, 'item')} in {file.name} had been asked of nobody here: kept with the "
-            f"labels, and no more are wanted"
+            Note(
+                "items-not-asked",
+                f"{format_count(recorded.items, 'item')} had been asked of nobody here: kept with the labels, and no "
+                f"more are wanted",
+                subject=file.name,
+            )
         )
     if recorded.erased:
         notes.append(
-            f"{format_count(recorded.erased, 'judge')} in {file.name} said the same as people here whose personal data "
-            f"was erased: no name was taken from the file for them"
+            Note(
+                "erased-judges",
+                f"{format_count(recorded.erased, 'judge')} said the same as people here whose personal data was "
+                f"erased: no name was taken from the file for them",
+                subject=file.name,
+            )
         )
-    plain_notes = tuple(filter(None, map(without_options, notes)))
-    return LabelImportSummary(new=recorded.new, known=recorded.duplicates, judges=recorded.judges, notes=plain_notes)
+    return LabelImportSummary(new=recorded.new, known=recorded.duplicates, judges=recorded.judges, notes=tuple(notes))
 
 
 def revert_import(store: Store, project: Project, upload_id: int, *, preview: bool = False) -> RevertedImport:
@@ -104,7 +110,9 @@ def _imported_task_ids(connection: Connection, project: Project, upload_id: int)
     """The tasks that were made for the labels of a file."""
     kind, name, content = get_upload(connection, project.id, upload_id)
     if kind != LABELS_KIND:
-        raise NotFoundError(f"{name}: no labels were imported from this file, so none can be taken back")
+        raise NotFoundError(
+            "no-labels-imported", "no labels were imported from this file, so none can be taken back", file=name
+        )
     table = read_own_csv(UploadedFile(name=name, content=content))
     return table["task"].drop_nulls().cast(pl.Int64).unique().to_list()
 
@@ -136,7 +144,7 @@ def _new_labels_frame(recorded: Sequence[tuple[ImportedLabel, int, int | None]])
     return pl.DataFrame(records, schema=dtypes, orient="row")
 
 
-def _read_labels(file: UploadedFile, scale: Scale, note: Callable[[str], None]) -> list[ImportedLabel]:
+def _read_labels(file: UploadedFile, scale: Scale, note: NoteHandler) -> list[ImportedLabel]:
     if scale.kind == "graded":
         frame = read_judgments(open_source(file), note=note).frame
         _require_on_scale(frame["label"], scale, file)
@@ -147,10 +155,11 @@ def _read_labels(file: UploadedFile, scale: Scale, note: Callable[[str], None]) 
         answer_columns = {"doc": pl.col("left"), "other": pl.col("right"), "answer": pl.col("winner")}
     is_trap = trap_mask(frame)
     if is_trap.any():
-        note(f"{file.name}: {format_count(int(is_trap.sum()), 'answer')} to traps left out")
+        answers = format_count(int(is_trap.sum()), "answer")
+        note(Note("traps-left-out", f"{answers} to traps left out", subject=file.name))
         frame = frame.filter(~is_trap)
     if not frame.height:
-        raise InputError(f"{file.name}: there is no label in it but answers to traps")
+        raise InputError("only-traps-answered", "there is no label in it but answers to traps", file=file.name)
     labels = frame.select(
         "query", "judge", _parse_times(frame, file.name), _parse_seconds(frame), _parse_batch(frame), **answer_columns
     )
@@ -163,8 +172,11 @@ def _require_on_scale(labels: pl.Series, scale: Scale, file: UploadedFile) -> No
     if is_off_scale.any():
         row = int(is_off_scale.arg_true()[0])
         raise InputError(
-            f"{file.name}: line {find_line_number(file, row)}: label {labels[row]} is not on the scale of this "
-            f"project, which has {', '.join(scale_labels)}; leave such rows out, or give them another label"
+            "unknown-answer",
+            f"label {labels[row]} is not on the scale of this project, which has {', '.join(scale_labels)}; leave such "
+            f"rows out, or give them another label",
+            file=file.name,
+            line=find_line_number(file, row),
         )
 
 
@@ -179,7 +191,7 @@ def _parse_times(frame: pl.DataFrame, file_name: str) -> pl.Series:
         try:
             times[has_time.to_numpy()] = parse_times(column.filter(has_time))
         except TableError as error:
-            raise TableError(f"{file_name}: {error}") from error
+            raise error.found_in(file_name) from error
     return pl.Series("time", times).fill_nan(None)
 
 

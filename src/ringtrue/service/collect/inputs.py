@@ -1,25 +1,27 @@
-"""What files say: what is to be judged, the texts of queries and documents, and which questions have a known answer.
+"""What files say: what is to be judged, and which questions have a known answer.
 
 What is to be judged comes from runs, a pool, a judged table or a file of pairs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import polars as pl
 
-from ringtrue.errors import FormatError, InputError, MismatchError, TableError, UsageError
+from ringtrue.errors import FormatError, InputError, TableError, UsageError
 from ringtrue.evaluation.inputs import pool
-from ringtrue.files import read_documents, read_judgments, read_preferences, read_run, read_topics, recognise_kind
+from ringtrue.files import read_judgments, read_preferences, read_run, recognise_kind
 from ringtrue.files.formats import TABLE_FORMATS, recognise_format
 from ringtrue.files.read import derive_run_name
-from ringtrue.files.tabular import read_table
+from ringtrue.files.tabular import NoteHandler, read_table
 from ringtrue.formatting.phrases import format_count
+from ringtrue.messages import Note
 from ringtrue.preference import choose_pairs
 from ringtrue.preference.pair_designs import Candidates
+from ringtrue.service.collect.texts import DOC_PARTS
 from ringtrue.service.collect.uploads import UploadedFile, as_csv_file, open_source
 from ringtrue.service.store.records import swap_sides
 from ringtrue.tables.columns import COLUMN_ALIASES, parse_ids, rename_columns
@@ -33,19 +35,9 @@ if TYPE_CHECKING:
     from ringtrue.tables import Run
 
 ItemSource: TypeAlias = Literal["run", "pool", "judgments", "pairs"]
-Note: TypeAlias = Callable[[str], None]
 CANDIDATES = "candidates.csv"  # what pairs are chosen from, the likeliest first
 SOURCE_NAMES: dict[ItemSource, str] = {"run": "runs", "pool": "a pool", "judgments": "judgments", "pairs": "pairs"}
 TRUE_WORDS = ("true", "1", "yes")  # what the column trap says of one
-SLICE_ROWS = 2_000  # documents that are turned into rows at a time
-MAX_KEPT_WHOLE = 200_000  # documents: of more, only those that are asked about are kept
-QUERY_PARTS = {"text": ("title", "text"), "description": ("description", "desc"), "narrative": ("narrative", "narr")}
-DOC_PARTS = {
-    "title": ("title",),
-    "url": ("url", "link"),
-    "snippet": ("snippet", "abstract", "summary"),
-    "text": ("text", "body", "contents", "content"),
-}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -71,19 +63,25 @@ def read_items(
     chosen: the first for active projects, the published design for others.
     """
     if depth < 1:
-        raise UsageError(f"a pool needs a depth of at least 1, found {depth}")
+        raise UsageError("bad-depth", f"a pool needs a depth of at least 1, found {depth}", parameter="depth")
     notes: list[str] = []
     kinds = [_recognise_item_source(file) for file in files]
     if len(set(kinds)) > 1 or (len(files) > 1 and kinds[0] != "run"):
         file_list = ", ".join(f"{file.name} ({SOURCE_NAMES[kind]})" for file, kind in zip(files, kinds, strict=True))
-        raise UsageError(f"several files can be put together only if all are runs; found {file_list}")
+        raise UsageError("mixed-files", f"several files can be put together only if all are runs; found {file_list}")
     kind, texts = kinds[0], None
     if kind == "pairs":
         if scale.kind == "graded":
-            raise FormatError(f"{files[0].name}: these are pairs, and this project asks for labels of single documents")
+            raise FormatError(
+                "other-kind",
+                "these are pairs, and this project asks for labels of single documents",
+                file=files[0].name,
+            )
         if settings.active:
             raise UsageError(
-                f"{files[0].name}: these are pairs, and this project chooses its own; give a run or a pool"
+                "pairs-are-chosen",
+                "these are pairs, and this project chooses its own; give a run or a pool",
+                file=files[0].name,
             )
         items = _read_pairs(files[0], settings.judges, notes.append)
         docs = pl.concat([items["doc"], items["other"]])
@@ -97,7 +95,13 @@ def read_items(
         documents = read_judgments(open_source(files[0]), note=notes.append).frame.select("query", "doc")
         documents = documents.unique(maintain_order=True)
         docs = documents["doc"]
-        notes.append(f"{files[0].name}: its documents are asked about; to count its labels too, import them")
+        notes.append(
+            Note(
+                "labels-not-imported",
+                "its documents are asked about; to count its labels too, import them",
+                subject=files[0].name,
+            )
+        )
     else:
         documents, texts = _read_pool(files[0])
         docs = documents["doc"]
@@ -123,7 +127,7 @@ def read_items(
     )
 
 
-def read_runs(files: Sequence[UploadedFile], note: Note = lambda _: None) -> list[Run]:
+def read_runs(files: Sequence[UploadedFile], note: NoteHandler = lambda _: None) -> list[Run]:
     """The runs, by the names of their files; two of one name are told apart by a number."""
     runs: list[Run] = []
     for file in files:
@@ -152,53 +156,7 @@ def normalise_pairs(frame: pl.DataFrame, *, once: bool = True) -> pl.DataFrame:
     return pairs.unique(maintain_order=True) if once else pairs
 
 
-def read_topic_rows(file: UploadedFile, note: Note) -> list[dict[str, Any]]:
-    """The queries of a file with their texts, as the store takes them."""
-    frame = read_topics(open_source(file), note=note)
-    text_columns = _text_columns(frame, QUERY_PARTS)
-    if not text_columns:
-        raise TableError(
-            f"{file.name}: expected a column title, text, description or narrative, found {', '.join(frame.columns)}"
-        )
-    return frame.select(pl.col("query").alias("name"), *text_columns).to_dicts()
-
-
-def read_document_texts(files: Sequence[UploadedFile], wanted_docs: pl.Series, note: Note) -> list[pl.DataFrame]:
-    """The documents of files: name, and of title, url, snippet and text what there is.
-
-    Of very many, only those in `wanted_docs` are kept; where that is none of them, something is wrong with the ids.
-    """
-    frames = []
-    for file in files:
-        frame = read_documents(open_source(file), note=note)
-        text_columns = _text_columns(frame, DOC_PARTS)
-        if not text_columns:
-            columns = ", ".join(frame.columns)
-            raise TableError(f"{file.name}: expected a column title, url, snippet or text, found {columns}")
-        frame = frame.select(pl.col("doc").alias("name"), *text_columns)
-        is_wanted = frame["name"].is_in(wanted_docs.implode()) if len(wanted_docs) else None
-        if is_wanted is not None and not is_wanted.any():
-            raise MismatchError(
-                f"{file.name}: none of its {format_count(frame.height, 'document')} is asked about: the first is "
-                f"'{frame['name'][0]}', and asked is '{wanted_docs[0]}'; do both use the same ids?"
-            )
-        if is_wanted is not None and frame.height > MAX_KEPT_WHOLE:
-            note(
-                f"{file.name}: of {frame.height:,} documents, the {int(is_wanted.sum()):,} that are asked about were "
-                f"taken"
-            )
-            frame = frame.filter(is_wanted)
-        frames.append(frame)
-    return frames
-
-
-def iter_document_rows(frame: pl.DataFrame) -> Iterator[dict[str, Any]]:
-    """Documents as the store takes them, some at a time."""
-    for chunk in frame.iter_slices(SLICE_ROWS):
-        yield from chunk.iter_rows(named=True)
-
-
-def read_traps(file: UploadedFile, scale: Scale, note: Note) -> list[dict[str, Any]]:
+def read_traps(file: UploadedFile, scale: Scale, note: NoteHandler) -> list[dict[str, Any]]:
     """Questions with a known answer: query, doc and label, or pairs with a winner that a judge can choose."""
     require_kind(file, scale, "query, doc and label" if scale.kind == "graded" else "query, left, right and winner")
     if scale.kind == "graded":
@@ -212,17 +170,22 @@ def read_traps(file: UploadedFile, scale: Scale, note: Note) -> list[dict[str, A
     for row_number, row in enumerate(rows):
         if row["expected"] not in scale_answers:
             raise InputError(
-                f"{file.name}: line {find_line_number(file, row_number)}: a judge cannot answer "
-                f"'{row['expected']}' here, only {', '.join(scale_answers)}; give the trap another answer, "
-                f"or choose a scale that has this one"
+                "unknown-answer",
+                f"a judge cannot answer '{row['expected']}' here, only {', '.join(scale_answers)}; give the trap "
+                f"another answer, or choose a scale that has this one",
+                file=file.name,
+                line=find_line_number(file, row_number),
             )
         docs = (row["doc"], row.get("other") or "")
         item_key = (row["query"], *sorted(docs))
         answer = swap_sides(row["expected"], list(docs) != sorted(docs))
         if answer_by_item.setdefault(item_key, answer) != answer:
             raise InputError(
-                f"{file.name}: line {find_line_number(file, row_number)}: the trap of query '{row['query']}' and "
-                f"document '{row['doc']}' stands there with two answers; keep one"
+                "trap-with-two-answers",
+                f"the trap of query '{row['query']}' and document '{row['doc']}' stands there with two answers; "
+                f"keep one",
+                file=file.name,
+                line=find_line_number(file, row_number),
             )
     return rows
 
@@ -260,21 +223,25 @@ def require_kind(file: UploadedFile, scale: Scale, columns: str | None = None) -
             "query, doc, judge and label" if scale.kind == "graded" else "query, left, right, judge and winner"
         )
         raise FormatError(
-            f"{file.name}: this looks like {'a run' if found_kind == 'run' else found_kind}, and this project has "
-            f"{wanted_kind}: expected {columns or usual_columns}"
+            "other-kind",
+            f"this looks like {'a run' if found_kind == 'run' else found_kind}, and this project has {wanted_kind}: "
+            f"expected {columns or usual_columns}",
+            file=file.name,
         )
 
 
-def _pair_choice_note(pair_choice: PairChoice, settings: Settings) -> str:
+def _pair_choice_note(pair_choice: PairChoice, settings: Settings) -> Note:
     """How pairs were chosen; tasks are made of them later, as long as this project's are."""
     pairs, queries = format_count(pair_choice.pairs, "pair"), format_count(pair_choice.queries, "query")
     if settings.active:
-        return (
+        return Note(
+            "first-pairs-chosen",
             f"the first {pairs} of {queries} were chosen; more follow as votes arrive, for one judge at a time, and a "
-            f"pair whose order is open is asked about again"
+            f"pair whose order is open is asked about again",
         )
-    return (
-        f"{pairs} of {queries} were chosen by the published design, for {format_count(settings.judges, 'judge')} each"
+    return Note(
+        "pairs-chosen",
+        f"{pairs} of {queries} were chosen by the published design, for {format_count(settings.judges, 'judge')} each",
     )
 
 
@@ -286,8 +253,8 @@ def _recognise_item_source(file: UploadedFile) -> ItemSource:
     except FormatError as error:
         if error.code != "unknown-content":
             raise
-        text = f"{error.text}; expected a run, a pool or pairs"
-        raise error.with_note(error.note.changed(text=text, suggestions=())) from error
+        expected = f"{error.text}; expected a run, a pool or pairs"
+        raise error.with_note(error.note.changed(text=expected, suggestions=())) from error
     if table_kind == "run" or table_kind == "judgments":
         return table_kind
     if table_kind == "preferences":
@@ -302,8 +269,10 @@ def _recognise_item_source(file: UploadedFile) -> ItemSource:
     if columns & set(COLUMN_ALIASES["query"]) and columns & set(COLUMN_ALIASES["doc"]):
         return "pool"
     raise FormatError(
-        f"{file.name}: this looks like {table_kind}; expected what is to be judged: runs, a pool with the columns "
-        f"query and doc, or pairs with query, left and right"
+        "other-kind",
+        f"this looks like {table_kind}; expected what is to be judged: runs, a pool with the columns query and doc, or "
+        f"pairs with query, left and right",
+        file=file.name,
     )
 
 
@@ -315,7 +284,7 @@ def _has_named_columns(source: Source) -> bool:
         return False
 
 
-def _read_named_table(source: Source, note: Note = lambda _: None) -> pl.DataFrame:
+def _read_named_table(source: Source, note: NoteHandler = lambda _: None) -> pl.DataFrame:
     return read_table(source, recognise_format(source, "topics"), note=note)
 
 
@@ -331,7 +300,7 @@ def _read_pool(file: UploadedFile) -> tuple[pl.DataFrame, pl.DataFrame | None]:
     return frame.select("query", "doc").unique(maintain_order=True), texts
 
 
-def _read_pairs(file: UploadedFile, judges: int, note: Note) -> pl.DataFrame:
+def _read_pairs(file: UploadedFile, judges: int, note: NoteHandler) -> pl.DataFrame:
     """The pairs of a file, those with a winner too; traps among them have answers that are not here."""
     source = open_source(file)
     try:
@@ -347,32 +316,24 @@ def _read_pairs(file: UploadedFile, judges: int, note: Note) -> pl.DataFrame:
     self_pairs = frame.filter(pl.col("left") == pl.col("right"))
     if self_pairs.height:
         raise TableError(
-            f"{file.name}: document '{self_pairs['left'][0]}' of query '{self_pairs['query'][0]}' is paired with itself"
+            "self-comparison",
+            f"document '{self_pairs['left'][0]}' of query '{self_pairs['query'][0]}' is paired with itself",
+            file=file.name,
         )
     requested = normalise_pairs(frame, once=False)
     if requested.height < frame.height:
-        note(
-            f"{file.name}: {format_count(frame.height - requested.height, 'trap')} left out; give their answers as "
-            f"traps"
-        )
+        traps = format_count(frame.height - requested.height, "trap")
+        note(Note("traps-left-out", f"{traps} left out; give their answers as traps", subject=file.name))
     pairs = requested.unique(maintain_order=True)
     if not pairs.height:
-        raise InputError(f"{file.name}: there is no pair in it to ask about")
+        raise InputError("no-pairs", "there is no pair in it to ask about", file=file.name)
     if requested.height > pairs.height:
         note(
-            f"{file.name}: it asks {requested.height:,} times about {format_count(pairs.height, 'pair')}; here "
-            f"{judges} judges are asked about each"
+            Note(
+                "pairs-repeated",
+                f"it asks {requested.height:,} times about {format_count(pairs.height, 'pair')}; here {judges} judges "
+                f"are asked about each",
+                subject=file.name,
+            )
         )
     return pairs
-
-
-def _text_columns(frame: pl.DataFrame, parts: Mapping[str, tuple[str, ...]]) -> list[pl.Expr]:
-    """The columns that a table has of these, as texts; empty cells are no text."""
-    expressions = []
-    for part, names in parts.items():
-        name_by_lower = {name.lower(): name for name in frame.columns}
-        name = next((name_by_lower[name] for name in names if name in name_by_lower), None)
-        if name is not None and not frame[name].dtype.is_nested():
-            text = pl.col(name).cast(pl.String)
-            expressions.append(pl.when(text.str.strip_chars() != "").then(text).alias(part))
-    return expressions

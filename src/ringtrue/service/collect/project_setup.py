@@ -10,22 +10,15 @@ import polars as pl
 
 from ringtrue.errors import MismatchError
 from ringtrue.formatting.phrases import format_count
-from ringtrue.service.collect.inputs import (
-    ItemsToJudge,
-    iter_document_rows,
-    read_document_texts,
-    read_items,
-    read_topic_rows,
-    read_traps,
-)
+from ringtrue.messages import Note
+from ringtrue.service.collect.inputs import ItemsToJudge, read_items, read_traps
+from ringtrue.service.collect.texts import iter_document_rows, read_document_texts, read_topic_rows
 from ringtrue.service.collect.uploads import (
     UploadedFile,
     as_csv_file,
-    plainly,
     register_documents_file,
     require_unpacked_size,
     store_file,
-    without_options,
 )
 from ringtrue.service.store.items import add_documents, add_items, add_queries, request_votes
 from ringtrue.service.store.progress import count_missing_texts
@@ -64,7 +57,6 @@ class _ProjectFiles:
     notes: tuple[str, ...]
 
 
-@plainly()
 def make_project(
     store: Store,
     *,
@@ -94,7 +86,6 @@ def make_project(
         return _store_project_files(connection, project, project_files, now=now, rng=rng)
 
 
-@plainly()
 def extend_project(
     store: Store,
     project: Project,
@@ -138,8 +129,10 @@ def _read_project_files(
         asked_queries = set(to_judge.items["query"]) | {row["query"] for row in trap_rows}
         if topics is not None and not asked_queries & {row["name"] for row in queries}:
             raise MismatchError(
-                f"{topics.name}: none of its {len(queries):,} topics is asked about: the first is "
-                f"'{queries[0]['name']}', and asked is '{to_judge.items['query'][0]}'; do both use the same ids?"
+                "none-asked-about",
+                f"none of its {len(queries):,} topics is asked about: the first is '{queries[0]['name']}', and asked "
+                f"is '{to_judge.items['query'][0]}'; do both use the same ids?",
+                file=topics.name,
             )
     texts = read_document_texts(documents, wanted_docs, notes.append)
     if to_judge is not None and to_judge.texts is not None:
@@ -149,7 +142,6 @@ def _read_project_files(
         kept_files.append(("topics", topics))
     if traps is not None:
         kept_files.append(("traps", as_csv_file(traps.name, _traps_as_sent(trap_rows, scale))))
-    all_notes = (*(to_judge.notes if to_judge else ()), *notes)
     return _ProjectFiles(
         to_judge=to_judge,
         topics=queries,
@@ -157,7 +149,7 @@ def _read_project_files(
         traps=trap_rows,
         files=tuple(kept_files),
         listed=tuple(documents),
-        notes=tuple(filter(None, map(without_options, all_notes))),
+        notes=(*(to_judge.notes if to_judge else ()), *notes),
     )
 
 
@@ -198,29 +190,38 @@ def _store_project_files(
     )
 
 
-def _setup_notes(connection: Connection, project: Project, project_files: _ProjectFiles) -> list[str]:
+def _setup_notes(connection: Connection, project: Project, project_files: _ProjectFiles) -> list[Note]:
     """What a judge would miss."""
     notes = []
     missing = count_missing_texts(connection, project.id)
     if missing.queries:
         notes.append(
-            f"{format_count(missing.queries, 'query')} of {missing.all_queries:,} {_has_or_have(missing.queries)} no "
-            f"text"
+            Note(
+                "queries-without-text",
+                f"{format_count(missing.queries, 'query')} of {missing.all_queries:,} {_has_or_have(missing.queries)} "
+                f"no text",
+            )
         )
     if missing.documents:
         notes.append(
-            f"{format_count(missing.documents, 'document')} of {missing.all_documents:,} that are asked about "
-            f"{_has_or_have(missing.documents)} no text: judges see the id alone"
+            Note(
+                "documents-without-text",
+                f"{format_count(missing.documents, 'document')} of {missing.all_documents:,} that are asked about "
+                f"{_has_or_have(missing.documents)} no text: judges see the id alone",
+            )
         )
     traps_per_task = project.settings.traps
     if project_files.to_judge is not None and traps_per_task and not project_files.traps:
-        notes.append("there are no traps yet: tasks go without")
+        notes.append(Note("no-traps-yet", "there are no traps yet: tasks go without"))
     elif project_files.traps and not traps_per_task:
-        notes.append("traps were given, and the settings put none into a task")
+        notes.append(Note("traps-not-used", "traps were given, and the settings put none into a task"))
     elif project_files.traps and len(project_files.traps) < traps_per_task:
         notes.append(
-            f"{format_count(len(project_files.traps), 'trap')} for {traps_per_task} in a task: a judge meets each of "
-            f"them once"
+            Note(
+                "few-traps",
+                f"{format_count(len(project_files.traps), 'trap')} for {traps_per_task} in a task: a judge meets each "
+                f"of them once",
+            )
         )
     return notes
 

@@ -14,7 +14,7 @@ from ringtrue.judges.aggregation import aggregate
 from ringtrue.judges.agreement import Agreement, agree
 from ringtrue.judges.quality import JudgeQuality, judge_quality
 from ringtrue.judges.votes.vote_table import FIRST, SECOND
-from ringtrue.service.collect.uploads import without_options
+from ringtrue.messages import Note
 from ringtrue.service.store.label_queries import load_collected, load_known_answers, load_verdict_frame
 from ringtrue.tables import Judgments, Preferences
 
@@ -34,9 +34,9 @@ class LabelQuality:
 
     labels: int
     agreement: Agreement | None
-    agreement_note: str | None
+    agreement_note: Note | None
     judges: JudgeQuality | None
-    judges_note: str | None
+    judges_note: Note | None
     notes: tuple[str, ...] = ()
 
 
@@ -88,7 +88,7 @@ def assess_quality(
         traps = load_known_answers(connection, project)
         gold = resolve_labels(connection, project, queue="gold") if project.scale.kind == "graded" else None
     if with_traps is None:
-        nothing = "nobody has answered yet"
+        nothing = Note("nothing-collected", "nobody has answered yet")
         return LabelQuality(labels=0, agreement=None, agreement_note=nothing, judges=None, judges_note=nothing)
     labels = _without_traps(with_traps)
     scale = [int(label.value) for label in project.scale.labels] if project.scale.kind == "graded" else None
@@ -102,14 +102,13 @@ def assess_quality(
         )
     )
     notes = [*(agreement.notes if agreement else ()), *(judges.notes if judges else ())]
-    plain_notes = dict.fromkeys(filter(None, map(without_options, notes)))
     return LabelQuality(
         labels=0 if labels is None else labels.frame.height,
         agreement=agreement,
         agreement_note=agreement_note,
         judges=judges,
         judges_note=judges_note,
-        notes=tuple(plain_notes),
+        notes=tuple(dict.fromkeys(notes)),
     )
 
 
@@ -143,17 +142,17 @@ def _measure_agreement(
 ) -> Agreement:
     """How far judges agree, in our own words where there is nobody to agree with."""
     if labels is None:
-        raise InputError("nobody has answered yet but to traps")
+        raise InputError("only-traps-answered", "nobody has answered yet but to traps")
     if labels.frame["judge"].n_unique() < 2:
-        raise InputError("all answers are by one judge so far: agreement needs two")
+        raise InputError("one-judge", "all answers are by one judge so far: agreement needs two")
     return agree(labels, scale=scale, repeats="last", resamples=resamples, level=level, rng=rng)
 
 
-def _compute_or_explain(compute: Callable[[], T]) -> tuple[T | None, str | None]:
+def _compute_or_explain(compute: Callable[[], T]) -> tuple[T | None, Note | None]:
     try:
         return compute(), None
     except InputError as error:
-        return None, without_options(str(error))
+        return None, error.note
 
 
 def _keep_if_overlapping(

@@ -1,7 +1,4 @@
-"""Files that somebody sent: in memory, told by the name that they were sent under.
-
-Whoever sent them has a page before them: what is wrong is said without options of the command line.
-"""
+"""Files that somebody sent: in memory, called by the name that they were sent under."""
 
 from __future__ import annotations
 
@@ -10,11 +7,11 @@ import io
 import re
 import zlib
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from ringtrue.errors import FormatError, NotFoundError, RingtrueError
+from ringtrue.errors import FormatError, NotFoundError
 from ringtrue.files.byte_source import GZIP, PARQUET, ZSTD, Source
 from ringtrue.files.tabular import guard_formulas, strip_guards
 from ringtrue.service.store.projects import Upload, add_upload, get_upload, load_upload_contents, load_uploads
@@ -119,7 +116,9 @@ def _measure_parquet(file: UploadedFile, remaining: int, limit: int) -> int:
         cell_bytes = CELL_BYTES * len(columns) * int(table.select(pl.len()).collect().item())
         nested = next((name for name, dtype in columns.items() if dtype.is_nested()), None)
         if nested is not None:
-            raise FormatError(f"{file.name}: column '{nested}' holds lists or objects; leave it out")
+            raise FormatError(
+                "nested-column", f"column '{nested}' holds lists or objects; leave it out", file=file.name
+            )
         if cell_bytes > remaining:
             raise _too_large(file, limit)
         sizes = table.select(pl.col(pl.String).str.len_bytes().cast(pl.UInt64).sum()).collect()
@@ -133,7 +132,9 @@ def _measure_parquet(file: UploadedFile, remaining: int, limit: int) -> int:
 
 def _too_large(file: UploadedFile, limit: int) -> FormatError:
     return FormatError(
-        f"{file.name}: what is sent at once may unpack to {limit / 1e6:,.0f} MB, and this is more; send less at once"
+        "unpacks-too-large",
+        f"what is sent at once may unpack to {limit / 1e6:,.0f} MB, and this is more; send less at once",
+        file=file.name,
     )
 
 
@@ -192,7 +193,7 @@ def read_upload_file(store: Store, project: int, upload_id: int) -> UploadedFile
     with store.read() as connection:
         kind, name, content = get_upload(connection, project, upload_id)
     if kind == DOCUMENTS_KIND:
-        raise NotFoundError(f"{name}: of documents, the texts are kept, and not the file")
+        raise NotFoundError("documents-not-kept", "of documents, the texts are kept, and not the file", file=name)
     file = UploadedFile(name=name, content=content)
     sent_packed = name.endswith(PACKED_SUFFIXES)  # by whoever sent it
     return file if sent_packed else UploadedFile(name=name, content=open_source(file).read_all())
@@ -207,25 +208,3 @@ def _sent_size(upload: Upload) -> int:
 
     size = zstandard.frame_content_size(upload.head)
     return upload.size if size < 0 else size
-
-
-def without_options(text: str) -> str:
-    """A sentence without what only the command line understands.
-
-    Examples:
-        >>> without_options("12 labels repeat; the last one counts (--repeats all counts each)")
-        '12 labels repeat; the last one counts'
-    """
-    text = re.sub(r" ?\([^()]*--[^()]*\)", "", text)
-    return re.sub(r"[;,:] [^;,:]*--[a-z][^;]*", "", text)
-
-
-@contextmanager
-def plainly() -> Iterator[None]:
-    """Errors from inside are told without options of the command line."""
-    try:
-        yield
-    except RingtrueError as error:
-        unhinted = error.with_note(error.note.changed(suggestions=(), parameter=None))
-        error.args = (without_options(str(unhinted)),)
-        raise

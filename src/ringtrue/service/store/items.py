@@ -270,7 +270,8 @@ def _resolve_items(connection: Connection, project: Project, rows: Rows, queue: 
             row["expected"] = row.get("expected") and swap_sides(row["expected"], flipped=True)
         if row["doc"] == row.get("other"):
             raise UsageError(
-                "self-pair", f"a pair needs two different documents; query '{row['query']}' has '{row['doc']}' twice"
+                "self-comparison",
+                f"a pair needs two different documents; query '{row['query']}' has '{row['doc']}' twice",
             )
     queries = _get_or_create_ids(connection, query, project.id, (row["query"] for row in items))
     docs = _get_or_create_ids(

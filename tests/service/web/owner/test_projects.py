@@ -259,7 +259,11 @@ def test_pairs_that_are_chosen_as_votes_arrive_have_no_number_of_judges(owner: A
     ("field", "text", "words"),
     [
         ("trap_file", "q1 Q0 a 1 3 x\n", "expected query, doc and label"),
-        ("trap_file", "query,doc,label\nq1,t,3\n", "line 2: a judge cannot answer '3' here, only 0, 1; give the trap"),
+        (
+            "trap_file",
+            "query,doc,label\nq1,t,3\n",
+            "trap_file.csv:2: a judge cannot answer '3' here, only 0, 1",
+        ),
         ("ask", "what is this\n", "expected a run, a pool or pairs"),
     ],
 )
