@@ -15,6 +15,7 @@ from ringtrue.messages import Argument, Suggestion
 COMMAND_BY_FUNCTION = {
     "aggregate": "aggregate",
     "disagree": "disagreement",
+    "implied_preferences": "convert",
     "sample": "sample",
     "sample_queries": "sample",
 }

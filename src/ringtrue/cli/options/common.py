@@ -213,7 +213,7 @@ def parse_columns(values: tuple[str, ...]) -> dict[str, str]:
                 f"; did you mean {theirs}={ours}?" if theirs in COLUMN_NAMES else did_you_mean(ours, COLUMN_NAMES)
             )
             raise OptionError(
-                "unknown-column",
+                "bad-value",
                 f"--columns {word}: '{ours}' is none of our names, {', '.join(COLUMN_NAMES)}{suggestion}",
                 parameter="columns",
             )

@@ -234,7 +234,7 @@ def _require_empty_database(connection: Connection) -> None:
             raise StoreError(
                 "database-not-empty",
                 f"a backup is restored into an empty database only, and this one has {format_count(count, noun)}",
-                suggestions=[Suggestion("restores it into another one", db="restored.db")],
+                suggestions=[Suggestion("restores it into another one", database="restored.db")],
             )
     for table in reversed(_tables_in_order()):  # what a server leaves that nobody ever logged in to
         connection.execute(delete(table))
