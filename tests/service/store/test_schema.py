@@ -174,7 +174,7 @@ def test_a_database_of_a_newer_version_is_refused(store_url: str) -> None:
     with pytest.raises(StoreError) as refused:
         Store.open(store_url)
     assert refused.value.code == "newer-database"
-    assert f"99, and this one knows {len(STEPS)}" in refused.value.text
+    assert re.findall(r"\d+", refused.value.text) == ["99", str(len(STEPS))]
 
 
 def test_servers_that_start_together_migrate_once(store_url: str) -> None:

@@ -312,4 +312,5 @@ def test_without_the_packages_of_the_web_it_says_what_to_install() -> None:
     program = "import sys; sys.modules['sqlalchemy'] = None; import ringtrue.service.store"
     ran = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)
     assert ran.returncode == 1
-    assert "StoreError: collecting judgments needs more packages: pip install 'ringtrue[web]'" in ran.stderr
+    assert "StoreError: " in ran.stderr
+    assert "pip install 'ringtrue[web]'" in ran.stderr
