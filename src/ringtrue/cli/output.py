@@ -60,9 +60,13 @@ def means_as_dict(means: Mapping[str, Mapping[str, Estimate]]) -> dict[str, dict
 
 def print_notes(notes: Iterable[str]) -> None:
     """Say what is worth knowing beside the answer, on standard error."""
-    spelling = CommandLine.here()
     for note in notes:
-        click.echo(f"note: {spell_all(note, spelling)}", err=True)
+        click.echo(f"note: {spelled(note)}", err=True)
+
+
+def spelled(note: str) -> str:
+    """The sentence of a note as it stands on a screen."""
+    return str(spell_all(note, CommandLine.here()))
 
 
 def note_about(note: str, subject: str) -> str:

@@ -11,7 +11,7 @@ import click
 
 from ringtrue.cli.options.common import REL_HELP, Command, option, output_options, resamples_option, seed_option
 from ringtrue.cli.options.labels import LabelInputs, label_options
-from ringtrue.cli.output import OutputFormat, emit, progress_bar
+from ringtrue.cli.output import OutputFormat, emit, progress_bar, spelled
 from ringtrue.formatting.grid import Grid, format_interval, format_number
 from ringtrue.formatting.phrases import format_count
 from ringtrue.messages import Note
@@ -38,6 +38,7 @@ STATISTICS = {
     "cross_consistency": "another judge on those items",
 }
 CONSISTENCY_STATISTICS = ("self_consistency", "cross_consistency")
+PANEL_KEYS = ("judges", "items", "votes", "overall", "consensus", "notes", "note_codes")
 LABEL_STATISTICS = ("overlap", "alpha_interval", "alpha_ratio")
 
 
@@ -70,10 +71,7 @@ def command(
     payload = agreement.as_dict() | {"seed": seed}
     if panel_agreements:
         payload["panels"] = {
-            name: {
-                key: panel_agreement.as_dict()[key]
-                for key in ("judges", "items", "votes", "overall", "consensus", "notes")
-            }
+            name: {key: part for key, part in panel_agreement.as_dict().items() if key in PANEL_KEYS}
             for name, panel_agreement in panel_agreements.items()
         }
     emit(
@@ -168,7 +166,7 @@ def _overall_grid(agreement: Agreement, rel: int, heading: str) -> Grid:
         value = format_number(estimate.value, digits, missing="undefined")
         rows.append([row_title, value, format_interval(estimate.low, estimate.high, digits)])
         if estimate.value is None:
-            reasons.setdefault(estimate.notes[0], []).append(row_title)
+            reasons.setdefault(spelled(estimate.notes[0]), []).append(row_title)
     level = agreement.overall["agreement"].level
     method = agreement.overall["agreement"].method
     interval_text = method.replace("bootstrap", "intervals") if "over" in method else "no intervals asked"
@@ -239,7 +237,7 @@ def _panel_grid(panel_agreements: Mapping[str, Agreement]) -> Grid:
     columns = [format_estimates([panel.overall[name] for panel in panel_agreements.values()]) for name in names]
     has_gold = any(panel.consensus is not None for panel in panel_agreements.values())
     if has_gold:
-        undefined = Estimate(value=None, n=0, method="none", notes=("no gold label",))
+        undefined = Estimate(value=None, n=0, method="none", notes=(Note("no-gold-labels", "no gold label"),))
         with_gold = [
             undefined if panel.consensus is None else panel.consensus.kappa for panel in panel_agreements.values()
         ]
@@ -293,7 +291,7 @@ def _agreement_verdict(agreement: Agreement, judges_or_panels: str) -> list[str]
             f"{alpha.value:.2f}{interval_text}: {describe_alpha(alpha)}".replace("-", "−")
         )
     elif raw.value is not None:
-        lines.append(f"Two labels of an item are equal in {100 * raw.value:.0f}% of cases; {alpha.notes[0]}.")
+        lines.append(f"Two labels of an item are equal in {100 * raw.value:.0f}% of cases; {spelled(alpha.notes[0])}.")
     self_consistency, cross_consistency = agreement.overall["self_consistency"], agreement.overall["cross_consistency"]
     if self_consistency.value is not None:
         cross_text = (

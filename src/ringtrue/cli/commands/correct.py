@@ -21,7 +21,7 @@ from ringtrue.cli.options.common import (
     resamples_option,
     seed_option,
 )
-from ringtrue.cli.output import OutputFormat, emit, note_about
+from ringtrue.cli.output import OutputFormat, emit, note_about, spelled
 from ringtrue.errors import UsageError
 from ringtrue.formatting.grid import Grid, exact_cells, format_interval, format_number, format_signed
 from ringtrue.stats.results import EXACT_FIELDS, exact_estimate
@@ -227,7 +227,7 @@ def _corrected_score_sentence(name: str, correction: ScoreCorrection) -> str:
     corrected = correction.corrected
     subject = "The score" if name == "score" else "The second score"
     if corrected.value is None or corrected.low is None or corrected.high is None:
-        return fill(f"No score can be corrected: {corrected.notes[0]}.", WIDTH)
+        return fill(f"No score can be corrected: {spelled(corrected.notes[0])}.", WIDTH)
     digits = corrected.decimals
     low, high, value = (format_number(end, digits) for end in (corrected.low, corrected.high, corrected.value))
     if corrected.high < 0 or corrected.low > 1:

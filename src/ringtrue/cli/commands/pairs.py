@@ -108,7 +108,7 @@ def command(seed: int, output: str, form: OutputFormat, **options: Any) -> None:
     notes = [*files.notes, *choice.notes]
     if choice.traps:
         notes.append(_acceptance_note(choice))
-    summary = {key: value for key, value in choice.as_dict().items() if key != "notes"}
+    summary = {key: value for key, value in choice.as_dict().items() if key not in ("notes", "note_codes")}
     payload = summary | {"file": output, "seed": seed}
     emit(
         form,
@@ -326,5 +326,5 @@ def _choice_grid(choice: PairChoice, output: str, files: _PairFiles) -> Grid:
 
 
 def _choice_csv(payload: dict[str, object]) -> Grid:
-    cells = {name: str(figure) for name, figure in payload.items() if name != "notes"}
+    cells = {name: str(figure) for name, figure in payload.items() if name not in ("notes", "note_codes")}
     return Grid(columns=list(cells), rows=[list(cells.values())])

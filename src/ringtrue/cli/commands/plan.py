@@ -14,7 +14,7 @@ from ringtrue.cli.errors import OptionError
 from ringtrue.cli.options import common
 from ringtrue.cli.options.common import option
 from ringtrue.cli.options.runs import RunInputs
-from ringtrue.cli.output import OutputFormat, emit
+from ringtrue.cli.output import OutputFormat, emit, spelled
 from ringtrue.cli.spelling import CommandLine
 from ringtrue.formatting.grid import Grid, exact_grid, format_number
 from ringtrue.messages import spell
@@ -190,7 +190,7 @@ def _method_grid(plans: Plans) -> Grid:
         "worth: how many gold labels by themselves, on as many queries, do the work of one here",
         "",
     ]
-    lines += [_wrap_note(f"{plan.method}: {'; '.join(plan.notes)}") for plan in plans if plan.notes]
+    lines += [_wrap_note(f"{plan.method}: {'; '.join(map(spelled, plan.notes))}") for plan in plans if plan.notes]
     return Grid(
         columns=["method", "", "queries", "bronze", "gold", "cost", goal_name, "worth"],
         rows=rows,

@@ -157,7 +157,7 @@ def _rate_by_method(
         click.echo(ratings.frame.write_csv(), nl=False)
         return
     agreement, reasons = _try_agreement(votes, options["repeats"], options["level"], seed)
-    payload = {key: value for key, value in ratings.as_dict().items() if key != "notes"} | {
+    payload = {key: value for key, value in ratings.as_dict().items() if key not in ("notes", "note_codes")} | {
         "transitivity": None
         if agreement is None or agreement.transitivity is None
         else agreement.transitivity.as_dict(),

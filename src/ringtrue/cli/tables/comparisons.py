@@ -7,6 +7,7 @@ from itertools import groupby
 
 import polars as pl
 
+from ringtrue.cli.output import spelled
 from ringtrue.evaluation.significance import differences, largest_differences
 from ringtrue.formatting.grid import Grid, exact_cells, format_number, format_signed
 from ringtrue.formatting.phrases import format_lead, format_range
@@ -155,7 +156,7 @@ def _undecided_lines(comparisons: Comparisons) -> list[str]:
 def _comparison_sentence(comparison: Comparison, means: dict[str, dict[str, Estimate]]) -> str:
     a, b = (f"{run} ({means[run][comparison.measure].value:.4f})" for run in (comparison.a, comparison.b))
     if comparison.better is None:
-        return f"{a} or {b}? {'; '.join(comparison.notes)}"
+        return f"{a} or {b}? {'; '.join(map(spelled, comparison.notes))}"
     better, worse = (a, b) if comparison.better == comparison.a else (b, a)
     n_won = comparison.wins if comparison.better == comparison.a else comparison.losses
     if comparison.test == "sign":
@@ -241,7 +242,7 @@ def group_grid(groups: dict[str, Comparisons], by: str) -> Grid:
                 "a − b: mean difference; interval for one pair in one group alone",
                 _test_line(first),
                 *_mark_legend(first),
-                *dict.fromkeys(note for comparisons in groups.values() for note in comparisons.notes),
+                *dict.fromkeys(spelled(note) for comparisons in groups.values() for note in comparisons.notes),
             ]
         ),
         left=5,
