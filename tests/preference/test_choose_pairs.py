@@ -171,8 +171,8 @@ def test_a_query_with_one_document_is_left_out_and_none_with_two_is_an_error() -
         ({"per_task": 7.0}, "expected a number of pairs in a task that is a whole number, found 7.0"),
         ({"traps": TRAPS, "traps_per_task": 0.5}, "expected a number of traps that is a whole number, found 0.5"),
         ({"traps_per_task": 3}, "3 traps should be in a task, and no traps are given; --traps FILE"),
-        ({"rng": 1}, "expected a numpy Generator as rng, such as np.random.default_rng(1), found int"),
-        ({"rng": np.random.RandomState(0)}, "expected a numpy Generator as rng"),
+        ({"rng": 1}, "expected a numpy Generator"),
+        ({"rng": np.random.RandomState(0)}, "expected a numpy Generator"),
     ],
 )
 def test_what_cannot_be_asked_is_refused(asked: dict[str, object], said: str) -> None:

@@ -271,7 +271,7 @@ def test_cut_labels_never_turn_the_order_round(ratings: list[float], labels: int
         ({"level": 1}, "level must lie between 0 and"),
         ({"ridge": "a"}, "ridge must be a number, found 'a'; 0.25 is usual"),
         ({"method": "elo", "passes": 1.5}, "passes must be a whole number, found 1.5"),
-        ({"rng": 3}, "expected a numpy Generator as rng"),
+        ({"rng": 3}, "expected a numpy Generator"),
         ({"interval": "bootstrap", "resamples": 5}, "at least 100 resamples"),
     ],
 )

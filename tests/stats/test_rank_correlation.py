@@ -167,15 +167,24 @@ def test_one_thing_has_no_order_and_all_ties_are_none() -> None:
 
 
 @pytest.mark.parametrize(
-    ("a", "b"), [([1, 2], [1, 2, 3]), ([], []), (1, 2), ([1, float("nan")], [1, 2]), ([1, 2], [float("nan"), 2])]
+    ("a", "b", "code"),
+    [
+        ([1, 2], [1, 2, 3], "mismatched-orders"),
+        ([], [], "mismatched-orders"),
+        (1, 2, "mismatched-orders"),
+        ([1, float("nan")], [1, 2], "missing-score"),
+        ([1, 2], [float("nan"), 2], "missing-score"),
+    ],
 )
-def test_what_is_no_pair_of_orders_is_refused(a: object, b: object) -> None:
+def test_what_is_no_pair_of_orders_is_refused(a: object, b: object, code: str) -> None:
     for how_alike in (kendall_tau, tau_ap, rbo):
-        with pytest.raises(UsageError):
+        with pytest.raises(UsageError) as refused:
             how_alike(a, b)
+        assert refused.value.code == code
 
 
 @pytest.mark.parametrize("p", [0, 1, -0.1, 1.5, float("nan")])
 def test_a_persistence_outside_0_and_1_is_refused(p: float) -> None:
-    with pytest.raises(UsageError, match="persistence"):
+    with pytest.raises(UsageError) as refused:
         rbo([1, 2], [1, 2], p=p)
+    assert (refused.value.code, refused.value.parameter) == ("bad-persistence", "p")

@@ -41,5 +41,6 @@ def test_the_t_quantile_has_the_values_of_the_printed_tables(df: int, value: flo
 
 @pytest.mark.parametrize(("p", "df"), [(0, 5), (1, 5), (0.5, 0), (float("nan"), 5)])
 def test_a_quantile_outside_its_range_is_refused(p: float, df: float) -> None:
-    with pytest.raises(UsageError):
+    with pytest.raises(UsageError) as refused:
         t_quantile(p, df)
+    assert refused.value.code == "bad-quantile"

@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ringtrue.errors import UsageError
+from ringtrue.messages import Note, Suggestion
 from ringtrue.stats.results import Estimate
 
 NEGLIGIBLE = 45.0  # e⁻⁴⁵ of the density at t adds nothing to a 53-bit sum
@@ -34,14 +35,18 @@ def estimate_mean(values: NDArray[np.float64], *, level: float = 0.95) -> Estima
     require_level(level)
     n = len(values)
     if n == 0:
-        return Estimate(value=None, level=level, n=0, method="t", notes=("there is no query to average",))
+        nothing = Note("no-queries", "there is no query to average")
+        return Estimate(value=None, level=level, n=0, method="t", notes=(nothing,))
     mean = float(np.mean(values))
     if n == 1:
-        note = "a single query: no interval can be given"
+        note = Note("single-query", "a single query: no interval can be given")
         return Estimate(value=mean, level=level, n=1, method="t", notes=(note,))
     if np.all(values == values[0]):
         mean = float(values[0])
-        note = f"all {n} queries have the same value: the interval cannot show what other queries would give"
+        note = Note(
+            "equal-values",
+            f"all {n} queries have the same value: the interval cannot show what other queries would give",
+        )
         return Estimate(value=mean, se=0.0, low=mean, high=mean, level=level, n=n, method="t", notes=(note,))
     se = float(np.std(values, ddof=1)) / math.sqrt(n)
     half = t_quantile((1 + level) / 2, n - 1) * se
@@ -51,7 +56,12 @@ def estimate_mean(values: NDArray[np.float64], *, level: float = 0.95) -> Estima
 def require_level(level: float) -> None:
     """Refuse a confidence level that no interval can have."""
     if not 0 < level <= 0.999999:
-        raise UsageError(f"level must lie between 0 and 0.999999, found {level:.15g}; 0.95 is usual")
+        raise UsageError(
+            "bad-level",
+            f"the confidence level must lie between 0 and 0.999999, found {level:.15g}",
+            parameter="level",
+            suggestions=[Suggestion("is usual", level=0.95)],
+        )
 
 
 def wilson(share: ArrayLike, n: ArrayLike, *, level: float = 0.95) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
@@ -93,7 +103,8 @@ def estimate_share(hits: ArrayLike, clusters: ArrayLike, *, level: float = 0.95,
     hits = np.asarray(hits, dtype=np.float64)
     n = len(hits)
     if n == 0:
-        return Estimate(value=None, level=level, n=0, method="wilson", notes=(f"there is no {case_name}",))
+        nothing = Note("no-cases", f"there is no {case_name}")
+        return Estimate(value=None, level=level, n=0, method="wilson", notes=(nothing,))
     cluster_ids, cluster, sizes = np.unique(np.asarray(clusters), return_inverse=True, return_counts=True)
     share = float(hits.mean())
     unadjusted_n = effective_n = float(n)
@@ -107,7 +118,8 @@ def estimate_share(hits: ArrayLike, clusters: ArrayLike, *, level: float = 0.95,
             effective_n = min(unadjusted_n * t_ratio**2, n)
     low, high = wilson(share, effective_n, level=level)
     se = math.sqrt(share * (1 - share) / min(unadjusted_n, n))
-    notes = ("all of it from one query: the interval knows nothing of others",) if len(cluster_ids) == 1 < n else ()
+    alone = Note("single-query", "all of it from one query: the interval knows nothing of others")
+    notes = (alone,) if len(cluster_ids) == 1 < n else ()
     return Estimate(
         value=share, se=se, low=float(low), high=float(high), level=level, n=n, method="wilson", notes=notes
     )
@@ -125,11 +137,13 @@ def require_generator(rng: object) -> None:
     Examples:
         >>> require_generator(3)
         Traceback (most recent call last):
-        ringtrue.errors.UsageError: expected a numpy Generator as rng, such as np.random.default_rng(1), found int
+        ringtrue.errors.UsageError: expected a numpy Generator such as np.random.default_rng(1), found int (rng)
     """
     if rng is not None and not isinstance(rng, np.random.Generator):
         raise UsageError(
-            f"expected a numpy Generator as rng, such as np.random.default_rng(1), found {type(rng).__name__}"
+            "bad-rng",
+            f"expected a numpy Generator such as np.random.default_rng(1), found {type(rng).__name__}",
+            parameter="rng",
         )
 
 
@@ -199,7 +213,7 @@ def t_quantile(p: float, df: float) -> float:
         0.0
     """
     if not 0 < p < 1 or not df >= 1:
-        raise UsageError(f"a t quantile needs 0 < p < 1 and df ≥ 1, found p={p}, df={df}")
+        raise UsageError("bad-quantile", f"a t quantile needs 0 < p < 1 and df ≥ 1, found p={p}, df={df}")
     if p < 0.5:
         return -t_quantile(1 - p, df)
     constant = _gamma_ratio(df / 2) / math.sqrt(math.pi * df)

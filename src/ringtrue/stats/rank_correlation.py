@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ringtrue.errors import UsageError
+from ringtrue.messages import Suggestion
 
 FloatArray = NDArray[np.float64]
 
@@ -114,7 +115,12 @@ def rbo(a: ArrayLike, b: ArrayLike, *, p: float = 0.9) -> FloatArray:
         0.5
     """
     if not 0 < p < 1:
-        raise UsageError(f"the persistence p of RBO lies between 0 and 1, found {p:g}; 0.9 is usual")
+        raise UsageError(
+            "bad-persistence",
+            f"the persistence of RBO lies between 0 and 1, found {p:g}",
+            parameter="p",
+            suggestions=[Suggestion("is usual", p=0.9)],
+        )
     a, b = _broadcast_orders(a, b)
     n = a.shape[-1]
     depth = np.arange(1, n + 1)
@@ -127,10 +133,11 @@ def _broadcast_orders(a: ArrayLike, b: ArrayLike) -> tuple[FloatArray, FloatArra
     scores_a, scores_b = np.asarray(a, dtype=np.float64), np.asarray(b, dtype=np.float64)
     if scores_a.ndim == 0 or scores_b.ndim == 0 or scores_a.shape[-1] != scores_b.shape[-1] or scores_a.shape[-1] == 0:
         raise UsageError(
-            f"two orders of the same things are needed, found shapes {scores_a.shape} and {scores_b.shape}"
+            "mismatched-orders",
+            f"two orders of the same things are needed, found shapes {scores_a.shape} and {scores_b.shape}",
         )
     if np.isnan(scores_a).any() or np.isnan(scores_b).any():
-        raise UsageError("a score is NaN: without a score for everything there is no order")
+        raise UsageError("missing-score", "a score is NaN: without a score for everything there is no order")
     broadcast = np.broadcast_arrays(scores_a, scores_b)
     return broadcast[0], broadcast[1]
 

@@ -126,7 +126,7 @@ def test_a_baseline_is_known_by_its_tag_where_runs_are_called_so(arena: Path, ri
         (("--adjust", "tukey", "--family", "all"), "it cannot span several measures"),
         (("--adjust", "tukey", "--topics", "topics.csv", "--by", "kind"), "with --by, adjust by holm or bh"),
         (("--resamples", "99"), "resamples must lie between 100 and 10,000,000"),
-        (("--level", "95"), "level must lie between 0 and 0.999999, found 95; 0.95 is usual"),
+        (("--level", "95"), "level must lie between 0 and 0.999999, found 95; --level 0.95 is usual"),
         (("--level", "0.9999999"), "level must lie between 0 and 0.999999"),
         (("--seed", "-1"), "--seed"),
         (("-m", "nDGC@10"), "did you mean 'nDCG@10'"),
