@@ -24,6 +24,7 @@ from ringtrue.evaluation.significance.adjustment import (
 from ringtrue.evaluation.significance.paired_statistics import Progress, is_exact, paired_differences
 from ringtrue.evaluation.significance.pairwise_tests import ComparisonSettings, Test, compare_pairs, smallest_p
 from ringtrue.formatting.phrases import join_first_few
+from ringtrue.stats.intervals import require_level
 from ringtrue.stats.results import Comparison, Comparisons
 from ringtrue.tables import Scores
 from ringtrue.tables.scores import Cube
@@ -197,8 +198,7 @@ def _make_settings(
         if value not in get_args(choices):
             near = did_you_mean(str(value), get_args(choices)) or f"; there is {', '.join(get_args(choices))}"
             raise UsageError(f"no {name} '{value}'{near}")
-    if not 0 < level <= 0.999999:
-        raise UsageError(f"level must lie between 0 and 0.999999, found {level:.15g}; 0.95 is usual")
+    require_level(level)
     if not 100 <= resamples <= 10_000_000:
         raise UsageError(f"resamples must lie between 100 and 10,000,000, found {resamples:,}; 10,000 is usual")
     if mid_p and test != "sign":
