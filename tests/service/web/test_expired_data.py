@@ -6,7 +6,8 @@ from pathlib import Path
 from ringtrue.service.store import Store
 from ringtrue.service.store.projects import close_project
 from ringtrue.service.web.app import create_app
-from service.small_projects import NOW, begin, judge, project, rows
+from service.small_projects import NOW, begin, judge, project
+from service.web.judge.answering import columns
 
 
 def test_tasks_whose_lease_has_ended_are_closed_though_nobody_asks_for_the_next(tmp_path: Path) -> None:
@@ -19,9 +20,9 @@ def test_tasks_whose_lease_has_ended_are_closed_though_nobody_asks_for_the_next(
         async def run_until_closed() -> None:
             async with app.router.lifespan_context(app):
                 for _ in range(200):
-                    if rows(store, "SELECT closed FROM task") != [(None,)]:
+                    if columns(store, "task", "closed") != [(None,)]:
                         return
                     await asyncio.sleep(0.02)
 
         asyncio.run(run_until_closed())
-        assert rows(store, "SELECT outcome FROM task") == [("expired",)]
+        assert columns(store, "task", "outcome") == [("expired",)]

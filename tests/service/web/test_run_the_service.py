@@ -67,8 +67,11 @@ def test_the_backup_script_fetches_a_file_that_the_drill_restores(tmp_path: Path
     try:
         assert process.stderr is not None
         note = process.stderr.readline()
-        assert "0 projects, 1 account, 0 judgments" in note
-        assert "1 token and 0 invitations of that time are revoked" in note
+        of_restored = re.search(
+            r"(\d+) projects?, (\d+) accounts?, (\d+) judgments?; .* (\d+) tokens? .* (\d+) inv", note
+        )
+        assert of_restored is not None, note
+        assert of_restored.groups() == ("0", "1", "0", "1", "0")  # projects, accounts, judgments; tokens and links
     finally:
         process.terminate()
         process.communicate(timeout=60)

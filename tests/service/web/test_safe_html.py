@@ -143,12 +143,14 @@ def test_a_line_without_end_is_cut_too(gap: str) -> None:
 def test_the_name_of_a_document_is_hidden_unless_there_is_nothing_else() -> None:
     assert make_document_view(document(title="One"), (), html=False).name is None
     nothing = make_document_view(document(text="  \n", title=""), (), html=False)
-    assert (nothing.name, nothing.note) == ("doc-7", "This document has no text.")
+    assert nothing.note is not None
+    assert (nothing.name, nothing.note.code) == ("doc-7", "empty-document")
 
 
 def test_a_document_without_text_says_so() -> None:
     note = make_document_view(document(title="One"), (), html=False).note
-    assert note == "This document has no text here: judge by what is shown."
+    assert note is not None
+    assert note.code == "document-without-text"
     assert make_document_view(document(snippet="Some"), (), html=False).note is None
 
 

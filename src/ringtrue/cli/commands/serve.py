@@ -6,7 +6,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict
 from pathlib import Path
 from textwrap import wrap
 from typing import TYPE_CHECKING
@@ -15,9 +14,11 @@ import click
 
 from ringtrue.cli.options.common import Command, option, output_options
 from ringtrue.cli.output import OutputFormat, emit, print_notes
+from ringtrue.cli.spelling import CommandLine
 from ringtrue.errors import FileError, StoreError
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
+from ringtrue.messages import Note, Suggestion, spell
 
 if TYPE_CHECKING:
     from ringtrue.service.store import Store
@@ -84,8 +85,9 @@ def command(
         if (error.name or "").startswith("ringtrue"):
             raise
         raise StoreError(
+            "missing-package",
             f"collecting judgments needs more packages ({error.name} is missing): pip install 'ringtrue[web]', or "
-            f"in a copy of the sources pip install '.[web]'"
+            f"in a copy of the sources pip install '.[web]'",
         ) from None
 
     if check:
@@ -94,7 +96,7 @@ def command(
     address = normalise_base_url(base_url)
     require_one_process_on_sqlite(database, workers)
     with open_listener(host, port) as listener:
-        notes: list[str] = []
+        notes: list[Note] = []
         with _remove_new_file_on_error(database), Store.open(database) as store:
             if restore is not None:
                 notes.append(_restore_from(store, restore))
@@ -102,8 +104,13 @@ def command(
         public_url = address or f"http://{_browsable_host(host)}:{listener.getsockname()[1]}"
         if not is_loopback(host) and not (address or "").startswith("https://"):
             notes.append(
-                f"{host} can be reached from other machines, and without HTTPS passwords and answers travel in plain "
-                f"text: put an HTTPS proxy before it and give its address with --base-url https://…"
+                Note(
+                    "reachable-without-https",
+                    f"{host} can be reached from other machines, and without HTTPS passwords and answers travel in "
+                    f"plain text: put an HTTPS proxy before it",
+                    parameter="base_url",
+                    suggestions=[Suggestion("gives its address", base_url=...)],
+                )
             )
         owner_link = None if secret is None else f"{public_url}/welcome/{secret}"
         _print_address(form, public_url, _hide_password(database), owner_link, notes)
@@ -127,19 +134,20 @@ def _remove_new_file_on_error(database: str) -> Iterator[None]:
         raise
 
 
-def _restore_from(store: Store, file: str) -> str:
+def _restore_from(store: Store, file: str) -> Note:
     from ringtrue.service.store.backup import restore_backup
 
     path = Path(file)
     if not path.is_file():
-        raise FileError(f"{file}: there is no such file; a backup is a .zip that the server made")
+        raise FileError("no-such-file", "there is no such file; a backup is a .zip that the server made", file=file)
     restored = restore_backup(store, path, now=time.time())
     rows = restored.manifest.rows
     counts = ", ".join(format_count(rows.get(name, 0), name) for name in ("project", "account", "judgment"))
     revoked = f"{format_count(restored.tokens, 'token')} and {format_count(restored.invitations, 'invitation')}"
-    return (
+    return Note(
+        "backup-restored",
         f"restored from {file}: {counts}; everybody logs in again with the password of that time, and {revoked} of "
-        f"that time are revoked: make new ones (links for crowd platforms go on)"
+        f"that time are revoked: make new ones (links for crowd platforms go on)",
     )
 
 
@@ -156,8 +164,9 @@ def _hide_password(database: str) -> str:
 
 def _print_checks(form: OutputFormat, checks: list[Check]) -> None:
     """Say what was found, and end with exit code 1 where something is not as it should be."""
-    payload = {"ok": all(check.ok for check in checks), "checks": [asdict(check) for check in checks]}
-    rows = [[check.name, "ok" if check.ok else "FAILS", check.detail] for check in checks]
+    payload = {"ok": all(check.ok for check in checks), "checks": [check.as_dict() for check in checks]}
+    here = CommandLine.here()
+    rows = [[check.name, "ok" if check.ok else "FAILS", spell(check.detail, here)] for check in checks]
     if form == "table" and sys.stdout.isatty():
         rows = _wrap_details(rows)
     emit(form, payload=payload, grid=Grid(columns=["check", "", "detail"], rows=rows, left=3))
@@ -176,15 +185,15 @@ def _wrap_details(rows: list[list[str]]) -> list[list[str]]:
 
 
 def _print_address(
-    form: OutputFormat, public_url: str, database: str, owner_link: str | None, notes: list[str]
+    form: OutputFormat, public_url: str, database: str, owner_link: str | None, notes: list[Note]
 ) -> None:
-    print_notes(notes)
     if form == "table":
+        print_notes(notes)
         click.echo(f"ringtrue serves {database} at {public_url}; Ctrl-C ends it")
         if owner_link is not None:
             click.echo("nobody owns it yet: this link makes whoever opens it the owner, once, within a day")
             click.echo(f"  {owner_link}")
         return
-    payload = {"url": public_url, "database": database, "owner_link": owner_link, "notes": notes}
+    payload = {"url": public_url, "database": database, "owner_link": owner_link}
     rows = [[public_url, database, owner_link or ""]]
-    emit(form, payload=payload, grid=Grid(columns=["url", "database", "owner link"], rows=rows, left=3))
+    emit(form, payload=payload, grid=Grid(columns=["url", "database", "owner link"], rows=rows, left=3), notes=notes)

@@ -26,6 +26,7 @@ from uvicorn.supervisors import Multiprocess
 
 from ringtrue._version import __version__
 from ringtrue.errors import RingtrueError, UsageError
+from ringtrue.messages import Suggestion
 from ringtrue.service.store import Store
 from ringtrue.service.store.sessions import get_or_create_signing_secret
 from ringtrue.service.store.tasks import release_all_expired
@@ -169,8 +170,13 @@ def require_one_process_on_sqlite(database: str, workers: int) -> None:
     """Refuse several processes on an SQLite file."""
     if workers > 1 and not database.startswith("postgresql"):
         raise UsageError(
-            "SQLite has one writer, and several processes only wait for each other; use one, or PostgreSQL "
-            "(--db postgresql://user@host/name)"
+            "sqlite-one-process",
+            "SQLite has one writer, and several processes would only wait for each other",
+            parameter="workers",
+            suggestions=[
+                Suggestion(workers=1),
+                Suggestion("avoids it", database="postgresql://user@host/name"),
+            ],
         )
 
 
@@ -181,7 +187,11 @@ def open_listener(host: str, port: int) -> socket.socket:
             host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE
         )[0]
     except (OSError, UnicodeError):
-        raise UsageError(f"'{host}' is no address of this machine; 127.0.0.1 is for this machine alone") from None
+        raise UsageError(
+            "unknown-host",
+            f"'{host}' is no address of this machine; 127.0.0.1 is for this machine alone",
+            parameter="host",
+        ) from None
     listener = socket.socket(family, socket_type, protocol)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
@@ -191,9 +201,12 @@ def open_listener(host: str, port: int) -> socket.socket:
         listener.close()
         if error.errno == errno.EADDRINUSE:
             raise UsageError(
-                f"port {port} is taken by another program; choose another one: --port {port + 1}"
+                "port-taken",
+                f"port {port} is taken by another program",
+                parameter="port",
+                suggestions=[Suggestion("takes another one", port=port + 1)],
             ) from None
-        raise UsageError(f"cannot listen on {host}, port {port}: {error.strerror}") from None
+        raise UsageError("cannot-listen", f"cannot listen on {host}, port {port}: {error.strerror}") from None
     return listener
 
 

@@ -13,6 +13,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from ringtrue.errors import ReadOnlyError, RingtrueError, UnavailableError
+from ringtrue.messages import Note
 from ringtrue.service.store import schema
 from ringtrue.service.store.connections import dialect_insert
 from ringtrue.service.store.migration import read_schema_version
@@ -55,7 +56,8 @@ async def _look_at_database(server: ServerContext) -> Health:
     """Look at the database and its disk, and write down what waits if it can be written."""
     CLIENT.set(None)  # it is for others too, if whoever asked leaves
     database: DatabaseState = "ok"
-    reason, version, disk = "", server.health.value.schema, measure_database_disk(server.store)
+    reason: Note | None
+    reason, version, disk = None, server.health.value.schema, measure_database_disk(server.store)
     was_well = server.health.value.database == "ok" and not server.health.was_refused
     server.health.was_refused = False
     has_ample_room = was_well and disk is not None and not disk.is_low
@@ -63,7 +65,7 @@ async def _look_at_database(server: ServerContext) -> Health:
     try:
         version = await server.read(read_schema_version)
     except RingtrueError as error:
-        database, reason = "away", str(error)
+        database, reason = "away", error.note
     else:
         try:
             async with asyncio.timeout(PROBE_SECONDS):
@@ -71,19 +73,19 @@ async def _look_at_database(server: ServerContext) -> Health:
             server.health.written = time.monotonic()
             await server.store.deferred.flush()
         except ReadOnlyError as error:
-            database, reason = "read-only", str(error)
+            database, reason = "read-only", error.note
         except (UnavailableError, TimeoutError):
             database, reason = _assess_delay(server.health)
     server.health.value = Health(database=database, reason=reason, schema=version, disk=disk, checked=time.monotonic())
     return server.health.value
 
 
-def _assess_delay(record: HealthRecord) -> tuple[DatabaseState, str]:
+def _assess_delay(record: HealthRecord) -> tuple[DatabaseState, Note | None]:
     """What to say while something else is being written: for a while what was found before, then that it takes long."""
     before, silent = record.value, time.monotonic() - record.written
     if before.database == "read-only" or (before.database == "ok" and silent <= BUSY_SECONDS):
         return before.database, before.reason
-    return "busy", f"nothing could be written for {silent:.0f} seconds, as the database is locked"
+    return "busy", Note("long-locked", f"nothing could be written for {silent:.0f} seconds, as the database is locked")
 
 
 def _write_probe(now: float, *, size: int) -> Callable[[Connection], object]:

@@ -41,8 +41,9 @@ class NoRoomError(UnavailableError):
 
     def __init__(self) -> None:
         super().__init__(
+            "no-room-for-file",
             "there is no room for the file: free some space in the folder for temporary files, or start the server "
-            "with TMPDIR set to a folder on another disk"
+            "with TMPDIR set to a folder on another disk",
         )
 
 

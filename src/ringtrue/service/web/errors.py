@@ -1,4 +1,4 @@
-"""What is answered when something is refused or fails: a page in words, or JSON with a kind and a message."""
+"""What is answered when something is refused or fails: a page in words, or JSON with a kind, a code and a message."""
 
 from __future__ import annotations
 
@@ -25,9 +25,11 @@ from ringtrue.errors import (
     UnavailableError,
     UsageError,
 )
+from ringtrue.messages import Note, spell
 from ringtrue.service.web.auth.anonymous_forms import login_page_keeping_answer, resend_page_for_stale_form
 from ringtrue.service.web.auth.dependencies import SignedOutError, StaleFormError
 from ringtrue.service.web.auth.token_auth import UnknownTokenError
+from ringtrue.service.web.field_spelling import API_SPELLING, as_sentence
 from ringtrue.service.web.origins import SAFE_METHODS
 from ringtrue.service.web.request_logs import CLIENT_LEFT, REQUEST_ID
 from ringtrue.service.web.responses import render, see_other
@@ -90,53 +92,78 @@ def add_page_error_handlers(app: FastAPI) -> None:
     app.add_exception_handler(ClientDisconnect, _handle_client_left)
 
 
-def make_json_error(status: int, message: str, headers: Mapping[str, str] | None = None) -> JSONResponse:
-    """An error for programs: `{"error": {"kind": …, "message": …, "request_id": …}}`."""
+def make_json_error(
+    status: int, problem: Note | RingtrueError, headers: Mapping[str, str] | None = None, *, message: str | None = None
+) -> JSONResponse:
+    """An error for programs: `{"error": {"kind": …, "code": …, "message": …, "parameter": …, "request_id": …}}`."""
+    if message is None:
+        message = spell(problem, API_SPELLING) if isinstance(problem, Note) else problem.spelled(API_SPELLING)
     # half a character, echoed, cannot be sent
     encodable = message[:MAX_MESSAGE_LENGTH].encode("utf-8", "replace").decode()
-    error = {"kind": ERROR_KINDS.get(status, "fault"), "message": encodable, "request_id": REQUEST_ID.get()}
+    error = {
+        "kind": ERROR_KINDS.get(status, "fault"),
+        "code": problem.code,
+        "message": encodable,
+        "parameter": problem.parameter,
+        "request_id": REQUEST_ID.get(),
+    }
     return JSONResponse({"error": error}, status, headers)
 
 
-def _error_response(request: Request, status: int, message: str, headers: dict[str, str] | None = None) -> Response:
+def _error_response(
+    request: Request, status: int, problem: Note | RingtrueError, headers: Mapping[str, str] | None = None
+) -> Response:
+    sentence = as_sentence(problem)
     if wants_json(request):
-        return make_json_error(status, message, headers)
-    title = TITLES.get(status) or HTTPStatus(status).phrase
+        return make_json_error(status, problem, headers, message=sentence)
     return render(
-        request, "error.html", status=status, headers=headers, heading=title, words=message, request_id=REQUEST_ID.get()
+        request,
+        "error.html",
+        status=status,
+        headers=headers,
+        heading=TITLES.get(status) or HTTPStatus(status).phrase,
+        words=sentence,
+        code=problem.code,
+        request_id=REQUEST_ID.get(),
     )
 
 
 async def _handle_ringtrue_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RingtrueError)
     if isinstance(error, UnknownTokenError):
-        return make_json_error(401, str(error), BEARER_CHALLENGE)
+        return make_json_error(401, error, BEARER_CHALLENGE)
     status = status_of(error)
-    message = str(error)
-    return _error_response(request, status, message[:1].upper() + message[1:], RETRY_AFTER if status == 503 else None)
+    return _error_response(request, status, error, RETRY_AFTER if status == 503 else None)
 
 
 async def _handle_http_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     error = _unwrap_too_large(error)
-    message = error.detail if error.detail != HTTPStatus(error.status_code).phrase else ""
+    problem = _describe_http_error(error)
     if error.status_code == 404:
-        message = "The address may be mistyped, or what was here is gone."
+        problem = Note("no-such-address", "the address may be mistyped, or what was here is gone")
     if error.status_code == 405:
-        message = "This address is used in another way: go back, and follow a link or a button."
-    return _error_response(request, error.status_code, message or error.detail, dict(error.headers or {}))
+        problem = Note(
+            "method-not-allowed", "this address is used in another way: go back, and follow a link or a button"
+        )
+    return _error_response(request, error.status_code, problem, error.headers)
+
+
+def _describe_http_error(error: HTTPException) -> Note:
+    """What we raised as a note, and the words of the framework as one."""
+    return error.detail if isinstance(error.detail, Note) else Note("http-error", error.detail)
 
 
 async def _handle_validation_error(request: Request, error: Exception) -> Response:
     assert isinstance(error, RequestValidationError)
     problems = [f"{'.'.join(str(part) for part in problem['loc'])}: {problem['msg']}" for problem in error.errors()]
-    return _error_response(request, 422, "; ".join(problems)[:2000])
+    return _error_response(request, 422, Note("invalid-request", "; ".join(problems)[:2000]))
 
 
-async def _handle_signed_out(request: Request, _error: Exception) -> Response:
+async def _handle_signed_out(request: Request, error: Exception) -> Response:
+    assert isinstance(error, SignedOutError)
     if wants_json(request):
-        message = "log in, or send a token: Authorization: Bearer …"
-        return make_json_error(401, message, BEARER_CHALLENGE)
+        return make_json_error(401, error, BEARER_CHALLENGE)
     if request.method in SAFE_METHODS:
         path = request.url.path + (f"?{request.url.query}" if request.url.query else "")
         return see_other("/login" if path == "/" else f"/login?next={quote(path, safe='')}")
@@ -159,8 +186,8 @@ async def handle_unexpected_error(request: Request, error: Exception) -> Respons
         return await _handle_http_error(request, error)
     route = getattr(request.scope.get("route"), "path", "?")
     logging.getLogger("ringtrue").error("%s %s failed", request.method, route, exc_info=error)
-    message = "A fault of the server, not yours. It was written to its log; trying again may help."
-    return _error_response(request, 500, message)
+    fault = Note("server-fault", "a fault of the server, not yours. It was written to its log; trying again may help")
+    return _error_response(request, 500, fault)
 
 
 def _unwrap_too_large(error: HTTPException) -> HTTPException:
@@ -187,40 +214,48 @@ def describe_validation_errors(errors: Iterable[Mapping[str, Any]]) -> str:
     """
     problems = []
     for error in errors:
-        where = ".".join(str(part) for part in error["loc"] if part not in ("body", "query", "path"))
+        where = _locate(error)
         problems.append(f"{where}: {error['msg']}" if where else str(error["msg"]))
     return "; ".join(problems)
+
+
+def _locate(error: Mapping[str, Any]) -> str:
+    """The field that is wrong: `settings.judges`."""
+    return ".".join(str(part) for part in error["loc"] if part not in ("body", "query", "path"))
 
 
 async def _handle_api_ringtrue_error(_request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RingtrueError)
     if isinstance(error, UnknownTokenError):
-        return make_json_error(401, str(error), BEARER_CHALLENGE)
+        return make_json_error(401, error, BEARER_CHALLENGE)
     status = status_of(error)
-    return make_json_error(status, str(error), RETRY_AFTER if status == 503 else None)
+    return make_json_error(status, error, RETRY_AFTER if status == 503 else None)
 
 
 async def _handle_api_http_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, HTTPException)
     error = _unwrap_too_large(error)
-    message = error.detail
+    problem = _describe_http_error(error)
     if error.status_code == 404:
-        message = f"there is nothing at {request.url.path}; openapi.json lists what there is"
+        problem = Note("no-such-address", f"there is nothing at {request.url.path}; openapi.json lists what there is")
     if error.status_code == 405:
-        message = f"{request.method} cannot be done at {request.url.path}; openapi.json lists what can"
-    return make_json_error(error.status_code, message, error.headers)
+        problem = Note(
+            "method-not-allowed", f"{request.method} cannot be done at {request.url.path}; openapi.json lists what can"
+        )
+    return make_json_error(error.status_code, problem, error.headers)
 
 
 async def _handle_api_validation_error(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, RequestValidationError | ValidationError)
     problems = error.errors()
-    is_malformed = any(problem["type"] == "json_invalid" for problem in problems)
-    message = describe_validation_errors(problems)
-    if is_malformed:
-        message = f"expected JSON: {problems[0].get('ctx', {}).get('error', message)}"
-    elif any(problem["loc"] == ("body",) for problem in problems) and not _is_json(request):
-        message = "expected a body of JSON: send it with Content-Type: application/json"
-    return make_json_error(400 if is_malformed else 422, message)
+    text = describe_validation_errors(problems)
+    if any(problem["type"] == "json_invalid" for problem in problems):
+        reason = problems[0].get("ctx", {}).get("error", text)
+        return make_json_error(400, Note("malformed-json", f"expected JSON: {reason}"))
+    if any(problem["loc"] == ("body",) for problem in problems) and not _is_json(request):
+        note = Note("json-expected", "expected a body of JSON: send it with Content-Type: application/json")
+        return make_json_error(422, note)
+    return make_json_error(422, Note("invalid-request", text, parameter=_locate(problems[0]) or None))
 
 
 def _is_json(request: Request) -> bool:

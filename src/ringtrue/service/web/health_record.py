@@ -7,6 +7,7 @@ import time
 from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
 
+from ringtrue.messages import Note
 from ringtrue.service.web.disk_space import DiskSpace
 
 DatabaseState: TypeAlias = Literal["ok", "busy", "read-only", "away"]
@@ -24,7 +25,7 @@ class Health:
     """What was found: `reason` says why the database cannot be written, or does not answer."""
 
     database: DatabaseState = "ok"
-    reason: str = ""
+    reason: Note | None = None
     schema: int | None = None
     disk: DiskSpace | None = None
     checked: float = float("-inf")  # by the clock that never goes back
@@ -34,19 +35,25 @@ class Health:
         disk = self.disk and {"free_bytes": self.disk.free, "free_percent": self.disk.free_percent}
         return {"status": STATUS[self.database][0], "database": self.database, "disk": disk, "schema": self.schema}
 
-    def warning(self) -> str | None:
-        """What an owner should do something about, as a sentence; None when all is well."""
+    def warning(self) -> Note | None:
+        """What an owner should do something about; None when all is well."""
+        reason = "" if self.reason is None else f": {self.reason.sentence}"
         if self.database == "read-only":
-            return (
-                f"No answer can be saved: {self.reason.partition(';')[0]}. Judges are asked to wait until it can be "
-                f"written again. Exports and the backup work."
+            return Note(
+                "answers-not-saved",
+                f"no answer can be saved{reason}. Judges are asked to wait until it can be written again. Exports and "
+                f"the backup work",
             )
         if self.database == "busy":
-            return f"No answer can be saved: {self.reason}. If this goes on, see which program holds the database."
+            return Note(
+                "answers-not-saved",
+                f"no answer can be saved{reason}. If this goes on, see which program holds the database",
+            )
         if self.disk is not None and self.disk.is_low:
-            return (
-                f"The disk of the database has {self.disk.free / 1e6:,.0f} MB left ({self.disk.free_percent:g}%): make "
-                f"room. When it is full, no answer can be saved."
+            return Note(
+                "disk-low",
+                f"the disk of the database has {self.disk.free / 1e6:,.0f} MB left ({self.disk.free_percent:g}%): make "
+                f"room. When it is full, no answer can be saved",
             )
         return None
 

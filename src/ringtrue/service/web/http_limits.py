@@ -17,7 +17,9 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 from uvicorn.protocols.http.flow_control import HIGH_WATER_LIMIT
 from uvicorn.protocols.http.httptools_impl import STATUS_LINE, HttpToolsProtocol
 
+from ringtrue.messages import Note
 from ringtrue.service.web.client_presence import SCOPE_KEY, ClientPresence
+from ringtrue.service.web.field_spelling import as_sentence
 from ringtrue.service.web.request_logs import draw_request_id, log_broken_off, log_refusal
 
 try:
@@ -62,7 +64,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         self._stage: Stage = "head"
         self._stage_bytes: int | None = None  # since the stage began or was last looked at; None in its first piece
         self._timer: TimerHandle | None = None
-        self._refusal: tuple[int, str] | None = None
+        self._refusal: tuple[int, Note] | None = None
         self._discarded: int | None = None  # bytes that came after a refusal
         self._was_excused = False
         self._sent_bytes = self._body_bytes = 0  # of a body that comes in pieces: as sent, and what it holds
@@ -77,7 +79,9 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         super().connection_made(transport)
         transport.set_write_buffer_limits(HIGH_WATER_LIMIT, 0)  # a slow reader is waited for until all is taken
         if len(self.connections) > self.limits.connections:
-            self._refuse(503, "The server has too many connections: try again in a moment.")
+            self._refuse(
+                503, Note("too-many-connections", "the server has too many connections: try again in a moment")
+            )
         else:
             self._timer = self.loop.call_later(self.limits.head_seconds, self._on_slow_head)
 
@@ -111,7 +115,10 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         if self._stage == "head" and self._stage_bytes > self.limits.head_bytes:
             self._refuse(*self._describe_long_head())
         elif self._stage == "body" and self._sent_bytes > 2 * self.limits.head_bytes + 8 * self._body_bytes:
-            self._refuse(431, "The body is nearly all trailers and extensions of chunks, and hardly any content.")
+            self._refuse(
+                431,
+                Note("padded-body", "the body is nearly all trailers and extensions of chunks, and hardly any content"),
+            )
         elif self._timer is None and self._stage == "head":
             self._timer = self.loop.call_later(self.limits.head_seconds, self._on_slow_head)
         elif self._timer is None:
@@ -206,7 +213,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
 
     def send_400_response(self, msg: str) -> None:
         """Answer what is no HTTP, or what a callback refused."""
-        self._refuse(*(self._refusal or (400, msg)))
+        self._refuse(*(self._refusal or (400, Note("http-error", msg))))
 
     def _begin_stage(self, stage: Stage) -> None:
         self._stage, self._stage_bytes = stage, None
@@ -219,12 +226,13 @@ class LimitedHttpProtocol(HttpToolsProtocol):
             self._timer.cancel()
             self._timer = None
 
-    def _describe_long_head(self) -> tuple[int, str]:
+    def _describe_long_head(self) -> tuple[int, Note]:
         limits = self.limits
         if len(self.url) > limits.url_bytes:
-            return 414, f"The address is too long: at most {limits.url_bytes:,} bytes are taken."
-        return 431, (
-            f"The headers are too long: at most {limits.headers} headers and {limits.head_bytes:,} bytes in all."
+            return 414, Note("long-address", f"the address is too long: at most {limits.url_bytes:,} bytes are taken")
+        return 431, Note(
+            "long-headers",
+            f"the headers are too long: at most {limits.headers} headers and {limits.head_bytes:,} bytes in all",
         )
 
     def _on_slow_head(self) -> None:
@@ -232,7 +240,7 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         if self._stage_bytes is None:  # nothing came: browsers open connections that they may need
             self._close()
         else:
-            self._refuse(408, f"The headers took longer than {self.limits.head_seconds:g} s.")
+            self._refuse(408, Note("slow-headers", f"the headers took longer than {self.limits.head_seconds:g} s"))
 
     def _check_body(self) -> None:
         """Whether enough of a body came since it was last looked at; where we did not read, nobody could send."""
@@ -248,11 +256,14 @@ class LimitedHttpProtocol(HttpToolsProtocol):
         else:
             self._refuse(
                 408,
-                f"The body came too slowly: less than {self.limits.body_bytes:,} bytes in "
-                f"{self.limits.body_seconds:g} s.",
+                Note(
+                    "slow-body",
+                    f"the body came too slowly: less than {self.limits.body_bytes:,} bytes in "
+                    f"{self.limits.body_seconds:g} s",
+                ),
             )
 
-    def _refuse(self, status: int, message: str) -> None:
+    def _refuse(self, status: int, note: Note) -> None:
         """Answer, tell the application that nobody is there any more, and close once the answer could be read."""
         self._stop_timer()
         cycle = self.cycle
@@ -265,19 +276,21 @@ class LimitedHttpProtocol(HttpToolsProtocol):
                 return
         if self.transport.is_closing():
             return
-        self.transport.write(self._make_refusal(status, message))
+        self.transport.write(self._make_refusal(status, note))
         self._discarded = 0
         self.flow.resume_reading()
         self._timer = self.loop.call_later(self.limits.linger_seconds, self._close)
         if self.transport.can_write_eof():
             self.transport.write_eof()
 
-    def _make_refusal(self, status: int, message: str) -> bytes:
-        media_type, body, request_id = "text/plain", message, draw_request_id()
+    def _make_refusal(self, status: int, note: Note) -> bytes:
+        sentence, request_id = as_sentence(note), draw_request_id()
+        media_type, body = "text/plain", sentence
         if getattr(self, "url", b"").startswith(b"/api/"):
             media_type = "application/json"
-            body = json.dumps({"error": {"kind": ERROR_KINDS[status], "message": message, "request_id": request_id}})
-        log_refusal(request_id, status, message)
+            error = {"kind": ERROR_KINDS[status], "code": note.code, "message": sentence, "parameter": None}
+            body = json.dumps({"error": error | {"request_id": request_id}})
+        log_refusal(request_id, status, sentence)
         head = (
             f"content-type: {media_type}; charset=utf-8\r\ncontent-length: {len(body)}\r\nconnection: close\r\n"
             f"x-request-id: {request_id}\r\nx-content-type-options: nosniff\r\ncache-control: no-store\r\n"

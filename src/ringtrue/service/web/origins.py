@@ -1,6 +1,6 @@
 """Under which name the server was asked, and from which site: a foreign Host or Origin is refused.
 
-With --base-url, that address is the only one; without it, links carry the address that the request came to.
+With a base URL, that address is the only one; without it, links carry the address that the request came to.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from urllib.parse import urlsplit
 from starlette.exceptions import HTTPException
 
 from ringtrue.errors import UsageError
+from ringtrue.messages import Note
 
 if TYPE_CHECKING:
     from starlette.types import Scope
@@ -49,7 +50,11 @@ def normalise_base_url(url: str | None) -> str | None:
         return None
     problem = _find_url_problem(url)
     if problem is not None:
-        raise UsageError(f"expected an address such as https://judge.example.org, found '{url}': {problem}")
+        raise UsageError(
+            "bad-base-url",
+            f"expected an address such as https://judge.example.org, found '{url}': {problem}",
+            parameter="base_url",
+        )
     parts = urlsplit(url)
     return f"{parts.scheme}://{parts.netloc}"
 
@@ -122,14 +127,20 @@ def require_own_origin(scope: Scope, base_url: str | None) -> None:
         is_own_site &= sent_from == own and own[1] != ""
     if not is_own_site:
         raise HTTPException(
-            403, "This was sent by a page of another site, and nothing was done: open the page here, and send it again."
+            403,
+            Note(
+                "foreign-site",
+                "this was sent by a page of another site, and nothing was done: open the page here, and send it again",
+            ),
         )
 
 
 def _require_own_host(host: str, base_url: str) -> None:
     _, name, _ = parse_origin(f"//{host}")
     if name != parse_origin(base_url)[1] and not is_loopback(name):
-        raise HTTPException(400, f"This server answers only at {base_url}; the request named another host.")
+        raise HTTPException(
+            400, Note("foreign-host", f"this server answers only at {base_url}; the request named another host")
+        )
 
 
 def find_own_url(scope: Scope) -> str:

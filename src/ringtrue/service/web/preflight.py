@@ -8,12 +8,13 @@ from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sqlalchemy import Connection, Engine, text
 
 from ringtrue.errors import RingtrueError
 from ringtrue.formatting.phrases import format_count
+from ringtrue.messages import Note, Suggestion
 from ringtrue.service.store.connections import create_engines, translate_opening_errors
 from ringtrue.service.store.migration import STEPS, read_schema_version, require_known_version
 from ringtrue.service.web.app import open_listener, require_one_process_on_sqlite
@@ -36,7 +37,11 @@ class Check:
 
     name: str
     ok: bool
-    detail: str
+    detail: Note
+
+    def as_dict(self) -> dict[str, Any]:
+        """For programs."""
+        return {"name": self.name, "ok": self.ok, "detail": self.detail, "code": self.detail.code}
 
 
 class Target(NamedTuple):
@@ -67,7 +72,8 @@ def _run_check(name: str, look: Callable[[], Iterator[Check]]) -> Iterator[Check
     try:
         yield from look()
     except RingtrueError as error:
-        yield Check(name=name, ok=False, detail=str(error))
+        detail = error.note if error.place is None else error.note.about(error.place)
+        yield Check(name=name, ok=False, detail=detail)
 
 
 def _check_database(database: str) -> Iterator[Check]:
@@ -80,9 +86,10 @@ def _check_database(database: str) -> Iterator[Check]:
         with translate_opening_errors(engines.writing.url.render_as_string()):
             with engines.writing.connect() as connection, connection.begin():
                 version = read_schema_version(connection)
-            yield Check(name="database", ok=True, detail="can be opened and read")
+            yield Check(name="database", ok=True, detail=Note("database-readable", "can be opened and read"))
             _try_to_write(engines.writing, version)
-        yield Check(name="writing", ok=True, detail="a row could be written; it was taken back")
+        row_written = Note("database-writable", "a row could be written; it was rolled back")
+        yield Check(name="writing", ok=True, detail=row_written)
         yield _describe_migration(version, is_sqlite=path is not None)
     finally:
         engines.writing.dispose()
@@ -92,15 +99,15 @@ def _check_database(database: str) -> Iterator[Check]:
 def _check_new_file(path: Path) -> Check:
     folder = path.absolute().parent
     if not os.access(folder, os.W_OK | os.X_OK):
-        return Check(
-            name="database", ok=False, detail=f"{path} is not there, and the folder {folder} may not be written"
-        )
-    return Check(name="database", ok=True, detail=f"{path} is not there yet: starting makes it")
+        unwritable = Note("database-folder-unwritable", f"not there, and the folder {folder} may not be written")
+        return Check(name="database", ok=False, detail=unwritable.about(str(path)))
+    new_file = Note("database-to-be-made", "not there yet: starting makes it", subject=str(path))
+    return Check(name="database", ok=True, detail=new_file)
 
 
 def _check_workers(target: Target) -> Iterator[Check]:
     require_one_process_on_sqlite(target.database, target.workers)
-    yield Check(name="workers", ok=True, detail=format_count(target.workers, "process"))
+    yield Check(name="workers", ok=True, detail=Note("worker-processes", format_count(target.workers, "process")))
 
 
 def _sqlite_path(engine: Engine) -> Path | None:
@@ -128,13 +135,14 @@ def _write_and_roll_back(connection: Connection, statement: str) -> None:
 def _describe_migration(version: int, *, is_sqlite: bool) -> Check:
     require_known_version(version, STEPS)
     if version == len(STEPS):
-        detail = f"step {version}, up to date"
+        detail = Note("schema-up-to-date", f"step {version}, up to date")
     elif not version:
-        detail = "no tables yet: starting makes them"
+        detail = Note("schema-to-be-made", "no tables yet: starting makes them")
     else:
         missing = "; ".join(f"{number}: {what}" for number, (what, _) in enumerate(STEPS[version:], start=version + 1))
         copy = "after a copy of the file beside it" if is_sqlite else "so make a copy with pg_dump first"
-        detail = f"step {version}; starting takes {format_count(len(STEPS) - version, 'step')} more, {copy}: {missing}"
+        more = format_count(len(STEPS) - version, "step")
+        detail = Note("schema-to-be-migrated", f"step {version}; starting takes {more} more, {copy}: {missing}")
     return Check(name="schema", ok=True, detail=detail)
 
 
@@ -145,11 +153,13 @@ def _check_disk(database: str) -> Iterator[Check]:
     engines.reading.dispose()
     space = None if path is None else measure_disk(path.absolute().parent)
     if path is None:
-        yield Check(name="disk", ok=True, detail="PostgreSQL does not tell how much room it has: watch it there")
+        watched_there = Note("disk-unknown", "PostgreSQL does not report how much room it has: watch it there")
+        yield Check(name="disk", ok=True, detail=watched_there)
     elif space is not None:
-        yield Check(
-            name="disk", ok=space.free >= FULL_BYTES, detail=f"{path.absolute().parent}: {_describe_space(space)}"
+        free = Note(
+            "disk-low" if space.is_low else "disk-space", _describe_space(space), subject=str(path.absolute().parent)
         )
+        yield Check(name="disk", ok=space.free >= FULL_BYTES, detail=free)
 
 
 def _describe_space(space: DiskSpace) -> str:
@@ -158,27 +168,38 @@ def _describe_space(space: DiskSpace) -> str:
 
 def _check_temp_folders() -> Iterator[Check]:
     spaces = [(folder, measure_disk(folder)) for folder in list_temp_parents()]
-    detail = "; ".join(f"{folder}: {_describe_space(space)}" for folder, space in spaces if space is not None)
+    rooms = "; ".join(f"{folder}: {_describe_space(space)}" for folder, space in spaces if space is not None)
+    detail = (
+        Note("temporary-space", rooms) if rooms else Note("no-temporary-folder", "no folder can be written: set TMPDIR")
+    )
     has_room = any(space is not None and space.free >= FULL_BYTES for _, space in spaces)
-    yield Check(name="temporary files", ok=has_room, detail=detail or "no folder can be written: set TMPDIR")
+    yield Check(name="temporary files", ok=has_room, detail=detail)
 
 
 def _check_address(target: Target) -> Iterator[Check]:
     address = normalise_base_url(target.base_url)
     is_https = (address or "").startswith("https://")
     if address is None and is_loopback(target.host):
-        detail = "for this machine alone; for others, put a proxy before it and give --base-url"
+        detail = Note(
+            "local-address",
+            "for this machine alone",
+            parameter="base_url",
+            suggestions=[Suggestion("opens it to others, through an HTTPS proxy before it", base_url=...)],
+        )
     elif is_https:
-        detail = f"{address}: cookies travel by https only"
+        detail = Note("https-address", "cookies travel by https only", subject=address)
     else:
-        detail = f"{address or target.host}: without https, passwords and answers travel in plain text"
+        detail = Note(
+            "no-https", "without https, passwords and answers travel in plain text", subject=address or target.host
+        )
     yield Check(name="address", ok=is_https or is_loopback(target.host), detail=detail)
 
 
 def _check_port(target: Target) -> Iterator[Check]:
     with open_listener(target.host, target.port) as listener:
         port = listener.getsockname()[1]
-    yield Check(name="port", ok=True, detail=f"{target.host}, port {port if target.port else 'any'}: free")
+    free = Note("port-free", "free", subject=f"{target.host}, port {port if target.port else 'any'}")
+    yield Check(name="port", ok=True, detail=free)
 
 
 def _check_packages(database: str) -> Iterator[Check]:
@@ -186,5 +207,6 @@ def _check_packages(database: str) -> Iterator[Check]:
     with suppress(ValueError):
         if not database.startswith("postgresql"):
             missing.remove("psycopg")
-    detail = "; ".join(f"{name} is missing ({OPTIONAL_PACKAGES[name]})" for name in missing) or "all there"
+    listing = "; ".join(f"{name} is missing ({OPTIONAL_PACKAGES[name]})" for name in missing)
+    detail = Note("missing-package", listing) if missing else Note("packages-complete", "all there")
     yield Check(name="packages", ok="psycopg" not in missing, detail=detail)

@@ -17,6 +17,7 @@ from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
 from ringtrue._version import __version__
+from ringtrue.service.web.field_spelling import as_sentence
 
 
 @cache
@@ -53,7 +54,7 @@ def _make_environment() -> Environment:
         auto_reload=False,
     )
     environment.globals |= {"static": static_path, "version": __version__}
-    environment.filters |= {"date": _format_time, "with_code": with_code}
+    environment.filters |= {"date": _format_time, "sentence": as_sentence, "with_code": with_code}
     return environment
 
 

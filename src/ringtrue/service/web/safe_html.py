@@ -17,6 +17,8 @@ from urllib.parse import urlsplit
 import nh3
 from markupsafe import Markup, escape
 
+from ringtrue.messages import Note
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -66,7 +68,7 @@ class DocumentView:
     pieces: tuple[Markup, ...]
     html: bool
     name: str | None
-    note: str | None
+    note: Note | None
 
 
 def make_document_view(document: ShownDocument, patterns: Sequence[re.Pattern[str]], *, html: bool) -> DocumentView:
@@ -87,7 +89,11 @@ def make_document_view(document: ShownDocument, patterns: Sequence[re.Pattern[st
     is_html = html and text is not None and "<" in text
     is_empty = title is None and url is None and snippet is None and text is None
     if text is None and snippet is None:
-        note = "This document has no text." if is_empty else "This document has no text here: judge by what is shown."
+        note = (
+            Note("empty-document", "this document has no text")
+            if is_empty
+            else Note("document-without-text", "this document has no text here: judge by what is shown")
+        )
     else:
         note = None
     pieces: tuple[Markup, ...] = ()

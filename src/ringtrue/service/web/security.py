@@ -11,6 +11,7 @@ from starlette.exceptions import HTTPException
 from starlette.formparsers import MultiPartException
 from starlette.requests import ClientDisconnect, Request
 
+from ringtrue.messages import Note
 from ringtrue.service.web.client_presence import CLIENT, SCOPE_KEY
 from ringtrue.service.web.origins import SAFE_METHODS, require_own_origin
 
@@ -52,7 +53,8 @@ class TooLargeError(MultiPartException, HTTPException):
     """More was sent than may be; a MultiPartException, so that whoever reads a form throws away what came so far."""
 
     def __init__(self, limit: int) -> None:
-        HTTPException.__init__(self, 413, f"This is too much: at most {limit / 1e6:,.0f} MB can be sent at once.")
+        note = Note("request-too-large", f"this is too much: at most {limit / 1e6:,.0f} MB can be sent at once")
+        HTTPException.__init__(self, 413, note)
         self.message = self.detail
 
 
@@ -141,7 +143,9 @@ async def read_form(request: Request) -> FormData:
     """The form that was sent; the files in it are thrown away once the request is answered."""
     _, options = parse_options_header(request.headers.get("content-type"))
     if options.get(b"charset", b"utf-8").lower() not in (b"utf-8", b"utf8"):
-        raise HTTPException(400, "A form is sent as UTF-8; leave the charset out, or say charset=utf-8.")
+        raise HTTPException(
+            400, Note("form-not-utf8", "a form is sent as UTF-8; leave the charset out, or send charset=utf-8")
+        )
     form = await request.form(max_files=50)
     request.scope[FORM_KEY] = form
     return form

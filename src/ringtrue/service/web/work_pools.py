@@ -19,6 +19,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect
 
 from ringtrue.errors import UnavailableError
+from ringtrue.messages import Note
 from ringtrue.service.web.client_presence import CLIENT, ClientPresence
 
 T = TypeVar("T")
@@ -79,7 +80,7 @@ class WorkPool:
             if account is not None and self._per_account is not None:
                 _require_share(self._by_account[account], self._per_account)
             if self.in_hand >= self._capacity:
-                raise UnavailableError("the server is busy; try again in a moment")
+                raise UnavailableError("server-busy", "the server is busy; try again in a moment")
             self.in_hand += 1
             if account is not None:
                 self._by_account[account] += 1
@@ -117,7 +118,11 @@ def _require_share(in_hand: int, limit: int) -> None:
     if in_hand >= limit:
         raise HTTPException(
             429,
-            f"This account has {in_hand} requests in hand already: wait until one of them is answered, then try again.",
+            Note(
+                "too-many-requests",
+                f"this account has {in_hand} requests in hand already: wait until one of them is answered, then try "
+                f"again",
+            ),
             {"Retry-After": str(RETRY_SECONDS)},
         )
 

@@ -22,7 +22,7 @@ PUBLISHED = {
     "VerdictResponse": "item query doc other answer reason handle time",
     "FailedTaskResponse": "task account handle traps passed closed outcome answers",
     "RecountResponse": "again not_again",
-    "GoldResponse": "design documents new queries expected notes",
+    "GoldResponse": "design documents new queries expected notes note_codes",
     "TokenResponse": "id name scopes created expires revoked",
     "AuditEntryResponse": "time action handle project detail",
     "PersonResponse": "id handle name kind owner created erased roles",
@@ -46,7 +46,7 @@ PUBLISHED = {
         "completion_answered completion_unsure completion_traps completion_seconds"
     ),
     "ProjectResponse": "name title guidelines scale settings created closed roles",
-    "ImportResponse": "new known judges notes",
+    "ImportResponse": "new known judges notes note_codes",
     "RevertedImportResponse": "labels items",
     "UploadResponse": "id kind name size time",
     "DocumentResponse": "name title url snippet text",

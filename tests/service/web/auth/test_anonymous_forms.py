@@ -7,6 +7,7 @@ from ringtrue.service.store.accounts import create_account, set_password
 from ringtrue.service.store.records import Project
 from ringtrue.service.web.auth.anonymous_forms import ANSWER_FIELDS, KEPT_PREFIX, extract_answer_fields, is_answer_path
 from ringtrue.service.web.auth.login import hash_password
+from service.web.pages import code_of, page_name
 
 PASSWORD = "lamp river seven coat"
 ANSWER = {
@@ -29,9 +30,9 @@ def test_an_answer_sent_after_the_login_had_ended_comes_back_to_be_sent_again(
     judge, project: Project, web_store: Store, clock
 ) -> None:
     web_store.write(lambda c: set_password(c, judge.account, hash_password(PASSWORD), now=1.0))  # logs out
-    page = judge.post("/p/news/answer", ANSWER | {"csrf": "of the old login"})
+    page = judge.post("/p/news/answer", ANSWER | {"csrf": "of-the-old-login"})
     assert page.status_code == 401
-    assert "Your answer is kept on this page" in page.text
+    assert code_of(page) == "answer-kept"
     assert {f"{KEPT_PREFIX}{name}": value for name, value in ANSWER.items()}.items() <= judge.hidden().items()
 
     page = judge.send("/login", handle="jan-judge", password="wrong", resume="")
@@ -40,7 +41,7 @@ def test_an_answer_sent_after_the_login_had_ended_comes_back_to_be_sent_again(
 
     page = judge.send("/login", handle="jan-judge", password=PASSWORD, resume="")
     assert page.status_code == 200
-    assert "Your answer is still here" in page.text
+    assert page_name(page) == "answer-kept"
     assert 'action="/p/news/answer"' in page.text
     fields = judge.hidden()
     assert ANSWER.items() <= fields.items()
@@ -49,29 +50,29 @@ def test_an_answer_sent_after_the_login_had_ended_comes_back_to_be_sent_again(
 
 
 def test_an_answer_from_a_tab_of_an_earlier_login_can_be_sent_again(judge, project: Project) -> None:
-    page = judge.post("/p/news/answer", ANSWER | {"csrf": "of the old login"})
+    page = judge.post("/p/news/answer", ANSWER | {"csrf": "of-the-old-login"})
     assert page.status_code == 403
-    assert "Your answer is still here" in page.text
+    assert page_name(page) == "answer-kept"
     fields = judge.hidden()
     assert ANSWER.items() <= fields.items()
-    assert fields["csrf"] != "of the old login"
+    assert fields["csrf"] != "of-the-old-login"
 
 
 def test_who_came_by_a_link_opens_it_again_and_goes_on(nobody, judge, project: Project, visit) -> None:
     nobody.post("/p/news/answer", ANSWER)
     page = nobody.send("/login")
-    assert "not logged in yet" in page.text
+    assert code_of(page) == "not-logged-in-yet"
     assert judge.client.cookies["ringtrue"]
     nobody.client.cookies.set("ringtrue", judge.client.cookies["ringtrue"], domain="ringtrue.test")  # the other tab
     page = nobody.send("/login")
-    assert "Your answer is still here" in page.text
+    assert page_name(page) == "answer-kept"
     assert ANSWER.items() <= nobody.hidden().items()
 
 
 def test_other_forms_say_that_nothing_was_saved(nobody, project: Project) -> None:
     page = nobody.post("/p/news/undo", {"csrf": "x", "task": "1"})
     assert page.status_code == 401
-    assert "nothing was saved" in page.text
+    assert code_of(page) == "login-ended"
     assert nobody.hidden()["next"] == "/"
 
 

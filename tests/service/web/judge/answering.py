@@ -17,6 +17,17 @@ def rows(store: Store, statement: str) -> list[tuple[Any, ...]]:
         return [tuple(row) for row in connection.execute(text(statement))]
 
 
+def count(store: Store, table: str) -> int:
+    """How many rows a table has."""
+    ((number,),) = rows(store, f"SELECT COUNT(*) FROM {table}")
+    return int(number)
+
+
+def columns(store: Store, table: str, *names: str) -> list[tuple[Any, ...]]:
+    """These columns of a table, the oldest row first."""
+    return rows(store, f"SELECT {', '.join(names)} FROM {table} ORDER BY id")
+
+
 def fields(visitor: Any, **changes: Any) -> dict[str, Any]:
     """What the form of the answers sends, with the button that was used."""
     hidden = visitor.hidden()

@@ -10,28 +10,28 @@ from ringtrue.service.store import Settings
 from ringtrue.service.store.completion import CodeOffer
 from ringtrue.service.web.judge.code_terms import PARTIAL_TERMS, describe_code_terms
 
-HALF = "answer at least 50% of the questions of a task (“Can’t tell” counts for up to 25% of all, skipping does not)."
-EARN = "You earn the completion code if you "
+HALF = "answer at least 50% of the questions of a task (“Can’t tell” counts for up to 25% of all, skipping does not)"
+EARN = "you earn the completion code if you "
 
 
 @pytest.mark.parametrize(
     ("changes", "conditions"),
     [
-        ({}, "answer every question of a task (“Can’t tell” counts for up to 25% of them, skipping does not)."),
-        ({"completion_unsure": 1}, "answer every question of a task (“Can’t tell” counts, skipping does not)."),
+        ({}, "answer every question of a task (“Can’t tell” counts for up to 25% of them, skipping does not)"),
+        ({"completion_unsure": 1}, "answer every question of a task (“Can’t tell” counts, skipping does not)"),
         (
             {"completion_answered": 0.8, "completion_unsure": 0},
-            "answer at least 80% of the questions of a task (“Can’t tell” and skipping do not count).",
+            "answer at least 80% of the questions of a task (“Can’t tell” and skipping do not count)",
         ),
         (
             {"completion_answered": 0.5},
             HALF,
         ),
-        ({"completion_answered": 0}, "finish a task."),
-        ({"completion_answered": 0, "completion_traps": True}, "pass the attention checks."),
+        ({"completion_answered": 0}, "finish a task"),
+        ({"completion_answered": 0, "completion_traps": True}, "pass the attention checks"),
         (
             {"completion_answered": 0, "completion_traps": True, "completion_seconds": 5},
-            "pass the attention checks and take at least 5 seconds a question on average.",
+            "pass the attention checks and take at least 5 seconds a question on average",
         ),
     ],
 )

@@ -14,7 +14,8 @@ from ringtrue.service.store.accounts import get_person
 from ringtrue.service.store.invitations import invite
 from ringtrue.service.store.projects import change_project, close_project
 from ringtrue.service.store.records import Project
-from service.web.judge.answering import follow, heading, rows, say
+from service.web.judge.answering import columns, count, follow, heading, rows, say
+from service.web.pages import code_of, codes_on, has_element, page_name
 
 PASSWORD = {"password": "lamp river seven coat", "again": "lamp river seven coat"}
 
@@ -44,25 +45,25 @@ def test_a_crowd_link_that_is_used_up_says_so_at_once_and_lets_in_who_came_befor
         browser.get(f"/join/{secret}{more}")
         assert browser.send(f"/join/{secret}").status_code == 303
     late = visit().get(f"/join/{secret}?PROLIFIC_PID=77aa")
-    assert (late.status_code, "This link is used up" in late.text, "Begin" in late.text) == (410, True, False)
+    assert (late.status_code, code_of(late), has_element(late, "begin")) == (410, "crowd-link-full", False)
     assert "log in" not in late.text.split("<main")[1].lower()
-    assert "Begin" in visit().get(f"/join/{secret}?PROLIFIC_PID=5f0c").text
-    assert "Begin" in anonymous.get(f"/join/{secret}").text
+    assert has_element(visit().get(f"/join/{secret}?PROLIFIC_PID=5f0c"), "begin")
+    assert has_element(anonymous.get(f"/join/{secret}"), "begin")
 
 
 def test_looking_at_a_link_makes_no_account(web_store: Store, nobody, crowd_link: str) -> None:
     page = nobody.get(f"{crowd_link}?PROLIFIC_PID=5f0c")
     assert page.status_code == 200
-    assert "Begin" in page.text
-    assert rows(web_store, "SELECT COUNT(*) FROM account") == [(0,)]
-    assert rows(web_store, "SELECT COUNT(*) FROM visit") == [(0,)]
+    assert has_element(page, "begin")
+    assert count(web_store, "account") == 0
+    assert count(web_store, "visit") == 0
 
 
 def test_a_worker_begins_and_what_the_platform_said_is_kept(web_store: Store, nobody, crowd_link: str) -> None:
     nobody.get(f"{crowd_link}?PROLIFIC_PID=5f0c&STUDY_ID=61&SESSION_ID=7&evil=1")
     done = nobody.send(crowd_link)
     assert (done.status_code, done.headers["location"]) == (303, "/p/news/judge")
-    assert rows(web_store, "SELECT handle, name, kind FROM account") == [("worker-1", None, "crowd")]
+    assert columns(web_store, "account", "handle", "name", "kind") == [("worker-1", None, "crowd")]
     ((worker, parameters),) = rows(web_store, "SELECT worker, parameters FROM visit")
     assert worker == "prolific:5f0c"
     assert json.loads(parameters) == {"PROLIFIC_PID": "5f0c", "STUDY_ID": "61", "SESSION_ID": "7"}
@@ -75,39 +76,40 @@ def test_the_same_worker_is_the_same_judge_on_another_machine(web_store: Store, 
         browser.get(f"{crowd_link}?workerId=A1B2&assignmentId=3X&hitId=3H")
         browser.send(crowd_link)
         assert "worker-1" in browser.get("/").text
-    assert rows(web_store, "SELECT COUNT(*) FROM account") == [(1,)]
-    assert rows(web_store, "SELECT worker FROM visit") == [("mturk:A1B2",), ("mturk:A1B2",)]
+    assert count(web_store, "account") == 1
+    assert columns(web_store, "visit", "worker") == [("mturk:A1B2",), ("mturk:A1B2",)]
 
 
 def test_two_workers_at_one_machine_are_two_judges(web_store: Store, nobody, crowd_link: str) -> None:
     for worker in ("a", "b"):
         nobody.get(f"{crowd_link}?PROLIFIC_PID={worker}")
         nobody.send(crowd_link)
-    assert rows(web_store, "SELECT COUNT(*) FROM account") == [(2,)]
+    assert count(web_store, "account") == 2
 
 
 def test_without_parameters_a_browser_stays_one_judge(web_store: Store, nobody, visit, crowd_link: str) -> None:
     for browser in (nobody, nobody, visit()):
         browser.get(crowd_link)
         browser.send(crowd_link)
-    assert rows(web_store, "SELECT COUNT(*) FROM account") == [(2,)]
+    assert count(web_store, "account") == 2
 
 
 def test_a_preview_shows_the_guidelines_and_makes_no_account(web_store: Store, nobody, crowd_link: str) -> None:
     page = nobody.get(f"{crowd_link}?assignmentId=ASSIGNMENT_ID_NOT_AVAILABLE&hitId=3H")
-    assert "This is a preview" in page.text
+    assert has_element(page, "preview")
     assert "<strong>all</strong>" in page.text
-    assert "Begin" not in page.text
+    assert not has_element(page, "begin")
     nobody.get(crowd_link)
-    assert nobody.send(crowd_link, assignmentId="ASSIGNMENT_ID_NOT_AVAILABLE").status_code == 422
-    assert rows(web_store, "SELECT COUNT(*) FROM account") == [(0,)]
+    refused = nobody.send(crowd_link, assignmentId="ASSIGNMENT_ID_NOT_AVAILABLE")
+    assert (refused.status_code, code_of(refused)) == (422, "platform-preview")
+    assert count(web_store, "account") == 0
 
 
 def test_another_site_cannot_make_its_visitors_join(web_store: Store, nobody, crowd_link: str) -> None:
     assert nobody.post(crowd_link, {"PROLIFIC_PID": "5f0c"}).status_code == 403
     nobody.get(crowd_link)
     assert nobody.post(crowd_link, {"PROLIFIC_PID": "5f0c", "word": "x"}).status_code == 403
-    assert rows(web_store, "SELECT COUNT(*) FROM account") == [(0,)]
+    assert count(web_store, "account") == 0
 
 
 def test_odd_parameters_are_cut_and_shown_as_text(web_store: Store, nobody, crowd_link: str) -> None:
@@ -125,8 +127,8 @@ def test_a_closed_project_has_no_button_to_begin(
 ) -> None:
     web_store.write(lambda c: close_project(c, project.id, clock()))
     page = nobody.get(crowd_link)
-    assert "This project is closed" in page.text
-    assert "Begin" not in page.text
+    assert has_element(page, "closed")
+    assert not has_element(page, "begin")
 
 
 @pytest.mark.parametrize("role", ["owner", "viewer", "gold", "judge"])
@@ -136,12 +138,11 @@ def test_a_link_for_somebody_named_is_not_accepted_in_a_crowd_workers_browser(
     join(nobody, crowd_link, "PROLIFIC_PID=5f0c")
     where = None if role == "owner" else project.id
     secret = web_store.write(lambda c: invite(c, role=role, project=where, now=clock()))
-    page = nobody.get(f"/welcome/{secret}").text
-    assert "Accept as" not in page
-    assert "worker-1, an account of a crowd link" in page
+    page = nobody.get(f"/welcome/{secret}")
+    assert (has_element(page, "accept"), has_element(page, "crowd-account")) == (False, True)
     word = nobody.hidden()["word"]
     refused = nobody.post(f"/welcome/{secret}", {"word": word, "as": "me"})
-    assert (refused.status_code, "This is a crowd account" in refused.text) == (422, True)
+    assert (refused.status_code, code_of(refused)) == (422, "crowd-account")
     worker = web_store.write(lambda c: get_person(c, 1))
     assert (worker.owner, worker.roles) == (False, {project.id: {"judge"}})
     assert nobody.get("/projects/new").status_code == 403
@@ -164,16 +165,15 @@ def test_a_crowd_account_that_was_raised_earlier_is_not_opened_and_the_owner_see
     assert nobody.get("/projects/new").status_code == 403
     assert nobody.get("/p/news/quality").status_code == 404
     page = visit().get(f"{crowd_link}?PROLIFIC_PID=5f0c")
-    assert (page.status_code, "rights that no crowd account may have" in page.text) == (403, True)
-    handle = rows(web_store, "SELECT handle FROM account WHERE kind = 'crowd'")[0][0]
+    assert (page.status_code, code_of(page)) == (403, "raised-crowd-account")
     for path in ("/p/news/people", "/server/people"):
-        assert f"{handle} came by a crowd link and was given more than judging" in owner.get(path).text
+        assert 'data-raised="worker-1"' in owner.get(path).text
     number = int(rows(web_store, "SELECT id FROM account WHERE kind = 'crowd'")[0][0])
     owner.send(f"/people/{number}/owner", owner="no")
     owner.get("/p/news/people")
     owner.send(f"/p/news/people/{number}/remove")
-    assert "Begin" in visit().get(f"{crowd_link}?PROLIFIC_PID=5f0c").text
-    assert "was given more than judging" not in owner.get("/p/news/people").text
+    assert has_element(visit().get(f"{crowd_link}?PROLIFIC_PID=5f0c"), "begin")
+    assert "data-raised" not in owner.get("/p/news/people").text
 
 
 def test_no_page_raises_a_crowd_account_or_gives_it_a_token(
@@ -186,8 +186,8 @@ def test_no_page_raises_a_crowd_account_or_gives_it_a_token(
     assert owner.send(f"/people/{number}/reset").status_code == 422
     assert "/tokens" not in nobody.get("/").text
     for answer in (nobody.get("/tokens"), nobody.post("/tokens", nobody_form(nobody))):
-        assert (answer.status_code, "Crowd accounts have no tokens" in answer.text) == (403, True)
-    assert rows(web_store, "SELECT COUNT(*) FROM token") == [(0,)]
+        assert (answer.status_code, code_of(answer)) == (403, "no-crowd-tokens")
+    assert count(web_store, "token") == 0
 
 
 def test_a_visitor_without_an_id_of_the_platform_is_refused_before_any_account_is_made(
@@ -196,11 +196,11 @@ def test_a_visitor_without_an_id_of_the_platform_is_refused_before_any_account_i
     link = strict_link(web_store, project, clock)
     for more in ("", "?PROLIFIC_PID=", "?STUDY_ID=61", "?workerId=%20"):
         page = nobody.get(f"{link}{more}")
-        assert (page.status_code, "PROLIFIC_PID or workerId" in page.text, "Begin" in page.text) == (403, True, False)
+        assert (page.status_code, code_of(page), has_element(page, "begin")) == (403, "no-worker-id", False)
     nobody.get(f"{link}?PROLIFIC_PID=5f0c")
     word = nobody.hidden()["word"]
     assert nobody.post(link, {"word": word, "STUDY_ID": "61"}).status_code == 403
-    assert rows(web_store, "SELECT COUNT(*) FROM account") == [(0,)]
+    assert count(web_store, "account") == 0
     assert nobody.post(link, {"word": word, "PROLIFIC_PID": "5f0c"}).status_code == 303
 
 
@@ -214,19 +214,20 @@ def test_two_ids_in_one_browser_are_refused_also_after_logging_out(
             nobody.get("/")
             nobody.send("/logout")
         page = nobody.get(f"{link}?PROLIFIC_PID=b")
-        assert (page.status_code, "under another id of the platform" in page.text) == (403, True)
+        assert (page.status_code, code_of(page)) == (403, "other-worker-id")
         nobody.get(f"{link}?PROLIFIC_PID=a")
         assert nobody.post(link, {"word": nobody.hidden()["word"], "PROLIFIC_PID": "b"}).status_code == 403
         join(nobody, link, "PROLIFIC_PID=a")
         assert "worker-1" in nobody.get("/").text
     join(visit(), link, "PROLIFIC_PID=b")
-    assert rows(web_store, "SELECT COUNT(*) FROM account") == [(2,)]
+    assert count(web_store, "account") == 2
 
 
 def test_an_owner_who_tries_a_crowd_link_stays_no_judge(web_store: Store, owner, crowd_link: str) -> None:
-    assert "Beginning here makes an account of its own" in owner.get(crowd_link).text
+    assert has_element(owner.get(crowd_link), "logged-in")
     owner.send(crowd_link)
-    assert rows(web_store, "SELECT a.kind FROM member m JOIN account a ON a.id = m.account") == [("crowd",)]
+    kinds = rows(web_store, "SELECT a.kind FROM member m JOIN account a ON a.id = m.account")
+    assert kinds == [("crowd",)]
     assert owner.get("/server/people").status_code == 403
 
 
@@ -251,8 +252,8 @@ def test_beginning_by_a_crowd_link_begins_a_task_and_looking_at_it_does_not(
     web_store: Store, asked: Project, nobody, crowd_link: str
 ) -> None:
     for _ in range(2):
-        assert "Begin" in nobody.get(f"{crowd_link}?PROLIFIC_PID=5f0c").text
-    assert rows(web_store, "SELECT COUNT(*) FROM task") == [(0,)]
+        assert has_element(nobody.get(f"{crowd_link}?PROLIFIC_PID=5f0c"), "begin")
+    assert count(web_store, "task") == 0
     done = nobody.send(crowd_link)
     assert (done.status_code, done.headers["location"]) == (303, "/p/news/judge?task=1")
     assert heading(nobody.get("/p/news/judge?task=1")) == "Wind power"
@@ -261,16 +262,14 @@ def test_beginning_by_a_crowd_link_begins_a_task_and_looking_at_it_does_not(
 def test_a_crowd_link_tells_before_any_work_what_earns_its_codes(
     web_store: Store, asked: Project, nobody, visit, crowd_link: str, clock
 ) -> None:
-    terms = "You earn the completion code if you answer every question of a task"
-    assert terms in nobody.get(crowd_link).text
+    assert codes_on(nobody.get(crowd_link)) == ["code-terms"]
     partial = {"code": "C1", "partial_code": "HALF", "uses": None}
     secret = web_store.write(lambda c: invite(c, role="judge", kind="crowd", project=asked.id, now=clock(), **partial))
-    page = visit().get(f"/join/{secret}").text
-    assert terms in page
-    assert "is shown a code for part of the work" in page
-    assert "HALF" not in page
+    page = visit().get(f"/join/{secret}")
+    assert codes_on(page) == ["code-terms", "partial-code-terms"]
+    assert "HALF" not in page.text
     without = web_store.write(lambda c: invite(c, role="judge", kind="crowd", project=asked.id, now=clock()))
-    assert "completion code" not in visit().get(f"/join/{without}").text
+    assert codes_on(visit().get(f"/join/{without}")) == []
 
 
 def test_a_worker_who_has_the_code_opens_the_link_again_and_sees_the_code(
@@ -287,10 +286,10 @@ def test_a_worker_who_has_the_code_opens_the_link_again_and_sees_the_code(
     for page in (worker, browser):
         page.get(f"{link}?PROLIFIC_PID=5f0c")
         shown = follow(page, page.send(link))
-        assert (heading(shown), "<code>C1</code>" in shown.text) == ("You have the completion code", True)
-        assert "another task" not in shown.text
-    assert heading(browser.post("/p/news/judge", browser.hidden())) == "You have the completion code"
-    assert rows(web_store, "SELECT COUNT(*) FROM task") == [(1,)]
+        assert (page_name(shown), "<code>C1</code>" in shown.text) == ("code", True)
+        assert not has_element(shown, "another-task")
+    assert page_name(browser.post("/p/news/judge", browser.hidden())) == "code"
+    assert count(web_store, "task") == 1
 
 
 def test_whoever_came_by_a_link_without_platform_ids_may_go_on_with_the_code(
@@ -302,13 +301,12 @@ def test_whoever_came_by_a_link_without_platform_ids_may_go_on_with_the_code(
     answer_task(nobody)
     nobody.get(crowd_link)
     page = follow(nobody, nobody.send(crowd_link))
-    assert heading(page) == "You have the completion code"
-    assert "They bring no other code." in page.text
+    assert (page_name(page), "no-further-code" in codes_on(page)) == ("code", True)
     assert heading(follow(nobody, nobody.send("/p/news/judge"))) == "Wind power"
     answer_task(nobody)
     page = nobody.get("/p/news/judge")
-    assert (heading(page), "<code>C0DE</code>" in page.text) == ("You have the completion code", True)
-    assert "another task" not in page.text  # as nothing is left
+    assert (page_name(page), "<code>C0DE</code>" in page.text) == ("code", True)
+    assert not has_element(page, "another-task")  # as nothing is left
 
 
 def test_a_worker_with_the_code_for_a_part_is_shown_it_and_may_try_again(
@@ -323,7 +321,8 @@ def test_a_worker_with_the_code_for_a_part_is_shown_it_and_may_try_again(
     worker.send("/p/news/stop")
     join(worker, link, "PROLIFIC_PID=5f0c")
     page = worker.get("/p/news/judge")
-    assert (heading(page), "<code>HALF</code>" in page.text) == ("You have the code for part of the work", True)
+    assert (page_name(page), "<code>HALF</code>" in page.text) == ("code", True)
+    assert "code-for-whole-task" in codes_on(page)
     follow(worker, worker.send("/p/news/judge"))
     answer_task(worker)
     assert "<code>C1</code>" in worker.get("/p/news/judge").text

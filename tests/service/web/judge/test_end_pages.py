@@ -15,10 +15,10 @@ from ringtrue.service.store.invitations import accept_invitation, invite
 from ringtrue.service.store.items import add_documents, add_items
 from ringtrue.service.store.projects import change_project, close_project, create_project
 from ringtrue.service.store.records import Project
-from service.web.judge.answering import follow, heading, rows, say
+from service.web.judge.answering import columns, count, follow, heading, rows, say
+from service.web.pages import codes_on, has_element, page_name, words_of
 
 CODE = "<code>C1 &amp; MORE</code>"
-RETURN = "return your submission on the platform"
 
 
 def crowd_worker(store: Store, project: Project, *, worker: str = "w", prolific: bool = True, **terms: Any) -> int:
@@ -69,13 +69,13 @@ def test_crowd_workers_get_their_code_and_the_way_back(come: Callable[..., Any],
 def test_whoever_skips_all_questions_is_shown_no_code(come: Callable[..., Any], web_store: Store) -> None:
     worker = come(partial_code="HALF")
     page = answer_all(worker, *["skip"] * 4)
-    assert heading(page) == "0 of 4 answered"
-    assert "You answered 0 of 4 questions and skipped 4; the completion code needs 4." in page.text
+    assert (page_name(page), heading(page)) == ("all-answered", "0 of 4 answered")
+    assert re.findall(r"\d", words_of(page, "code-needs-answers")) == ["0", "4", "4", "4"]
     page = hand_in(worker)
     assert "C1" not in page.text
     assert "HALF" not in page.text
-    assert RETURN in page.text
-    assert rows(web_store, "SELECT COUNT(*) FROM completion") == [(0,)]
+    assert "nothing-answered" in codes_on(page)
+    assert count(web_store, "completion") == 0
     for path in ("/p/news/judge", "/p/news/judge?task=1", "/p/news/done?task=1", "/p/news/judge?queue=main"):
         assert "C1" not in worker.get(path, follow_redirects=True).text, path
 
@@ -90,14 +90,14 @@ def test_one_answer_and_a_wait_earns_no_more_than_the_partial_code(
     clock.now += 31 * 60
     for _ in range(2):  # looked at again, it says the same
         page = worker.get(f"/p/news/judge?task={task}")
-        assert heading(page) == "The time of this task is over"
-        assert "You answered 1 of 4 questions; the completion code needs 4." in page.text
+        assert page_name(page) == "time-over"
+        assert re.findall(r"\d", words_of(page, "code-needs-answers")) == ["1", "4", "4"]
         assert CODE not in page.text
-        assert ("<code>HALF</code>" in page.text, RETURN in page.text) == (bool(partial_code), not partial_code)
-        assert "Begin another task" in page.text
-        assert "Your projects" not in page.text
+        is_sent_back = "no-code-earned" in codes_on(page)
+        assert ("<code>HALF</code>" in page.text, is_sent_back) == (bool(partial_code), not partial_code)
+        assert (has_element(page, "another-task"), has_element(page, "home")) == (True, False)
     people = visit(owner.account).get("/p/news/people").text
-    assert ">1 ran out of time</td>" in people
+    assert re.search(r">1 \w[\w ]*</td>", people)
     assert ("<code>HALF</code>" in people) == bool(partial_code)
 
 
@@ -107,9 +107,9 @@ def test_whoever_answered_nothing_in_time_is_told_to_return_the_submission(
     worker = come(partial_code="HALF")
     task = worker.hidden()["task"]
     clock.now += 31 * 60
-    page = worker.get(f"/p/news/judge?task={task}").text
-    assert "you have answered nothing here: return your submission on the platform" in page
-    assert "HALF" not in page
+    page = worker.get(f"/p/news/judge?task={task}")
+    assert "nothing-answered" in codes_on(page)
+    assert "HALF" not in page.text
 
 
 def test_what_was_answered_in_time_and_not_handed_in_earns_the_code(come: Callable[..., Any], clock: Any) -> None:
@@ -118,25 +118,25 @@ def test_what_was_answered_in_time_and_not_handed_in_earns_the_code(come: Callab
     task = worker.hidden()["task"]
     clock.now += 31 * 60
     page = worker.get(f"/p/news/judge?task={task}", follow_redirects=True)
-    assert (heading(page), CODE in page.text) == ("Thank you", True)
+    assert (page_name(page), CODE in page.text) == ("handed-in", True)
 
 
 def test_skipped_questions_are_answered_after_all_and_earn_the_code(come: Callable[..., Any]) -> None:
     worker = come()
     page = answer_all(worker, "answer", "skip", "answer", "skip")
-    assert "You answered 2 of 4 questions and skipped 2; the completion code needs 4." in page.text
-    assert "Go back and answer the rest, or return your submission on the platform." in page.text
+    assert re.findall(r"\d", words_of(page, "code-needs-answers")) == ["2", "4", "2", "4"]
+    assert codes_on(page) == ["code-needs-answers", "go-back-or-return"]
     page = follow(worker, worker.send("/p/news/reopen"))
-    assert "These questions are open again." in page.text
+    assert "questions-reopened" in codes_on(page)
     assert heading(answer_all(worker, "answer", "answer")) == "All 4 answered"
     assert CODE in hand_in(worker).text
 
 
 def test_too_many_cannot_tell_are_opened_again_too(come: Callable[..., Any]) -> None:
     worker = come()
-    page = answer_all(worker, "unsure", "unsure", "answer", "answer").text
-    assert "You answered 2 of 4 questions and chose “Can’t tell” for 2." in page
-    assert "For the completion code, at most 1 “Can’t tell” counts as answered." in page
+    page = answer_all(worker, "unsure", "unsure", "answer", "answer")
+    assert re.findall(r"\d", words_of(page, "work-done")) == ["2", "4", "2"]
+    assert re.findall(r"\d", words_of(page, "too-many-unsure")) == ["1"]
     follow(worker, worker.send("/p/news/reopen"))
     answer_all(worker, "unsure", "answer")
     assert CODE in hand_in(worker).text
@@ -144,12 +144,12 @@ def test_too_many_cannot_tell_are_opened_again_too(come: Callable[..., Any]) -> 
 
 def test_a_named_judge_goes_back_to_skipped_questions_and_hears_of_no_code(judge: Any, asked: Project) -> None:
     judge.begin()
-    page = answer_all(judge, "skip", "unsure", "unsure", "unsure").text
-    assert "Go back and answer" in page
-    assert "completion code" not in page
+    page = answer_all(judge, "skip", "unsure", "unsure", "unsure")
+    assert has_element(page, "reopen")
+    assert "completion code" not in page.text
     follow(judge, judge.send("/p/news/reopen"))
     assert heading(answer_all(judge, "answer")) == "1 of 4 answered"
-    assert "You answered 1 of 4 questions and chose “Can’t tell” for 3." in judge.page.text
+    assert re.findall(r"\d", words_of(judge.page, "work-done")) == ["1", "4", "3"]
 
 
 def test_questions_of_a_task_that_has_ended_or_of_another_judge_are_not_opened_again(
@@ -174,11 +174,11 @@ def test_the_same_code_is_shown_again_and_no_second_one(
     ((code,),) = rows(web_store, "SELECT code FROM completion")
     assert code.startswith("C1-")
     page = worker.get("/p/news/judge")
-    assert (heading(page), f"<code>{code}</code>" in page.text) == ("You have the completion code", True)
+    assert (page_name(page), f"<code>{code}</code>" in page.text) == ("code", True)
     web_store.write(lambda c: close_project(c, asked.id, clock()))
     page = worker.get("/p/news/judge")
-    assert (heading(page), f"<code>{code}</code>" in page.text) == ("This project is closed", True)
-    assert rows(web_store, "SELECT code FROM completion") == [(code,)]
+    assert (page_name(page), f"<code>{code}</code>" in page.text) == ("closed", True)
+    assert columns(web_store, "completion", "code") == [(code,)]
 
 
 def test_a_worker_who_finds_nothing_left_is_told_the_way_back(
@@ -191,16 +191,16 @@ def test_a_worker_who_finds_nothing_left_is_told_the_way_back(
     )
     worker = visit(crowd_worker(web_store, empty))
     page = worker.begin("empty")
-    assert heading(page) == "Nothing left to judge"
-    assert RETURN in page.text
-    assert "Your projects" not in page.text
+    assert page_name(page) == "nothing-left"
+    assert "nothing-answered" in codes_on(page)
+    assert not has_element(page, "home")
 
 
 def test_a_crowd_worker_without_a_code_is_sent_back_in_words(come: Callable[..., Any]) -> None:
     worker = come(code=None)
     answer_all(worker, *["answer"] * 4)
-    assert "say there that you are finished" in hand_in(worker).text
-    assert "say there that you are finished" in worker.get("/p/news/judge").text
+    for page in (hand_in(worker), worker.get("/p/news/judge")):
+        assert "report-finished" in codes_on(page)
 
 
 @pytest.mark.parametrize("failed_traps", ["flag", "set_aside"])
@@ -223,14 +223,14 @@ def test_a_worker_who_fails_traps_or_time_learns_no_more_than_that(
     page = answer_all(worker, *["answer"] * answered)
     task = worker.hidden()["task"]
     if answered == 5:
-        assert "quality requirements" not in page.text  # not while it can be tried again
+        assert "quality-not-met" not in codes_on(page)  # not while it can be tried again
         page = hand_in(worker)
-        assert heading(page) == "Thank you"
-        assert "Your work did not meet the quality requirements of this project." in page.text
+        assert page_name(page) == "handed-in"
+        assert "quality-not-met" in codes_on(page)
     else:
         clock.now += 31 * 60
         page = worker.get(f"/p/news/judge?task={task}")
-        assert heading(page) == "The time of this task is over"  # whatever became of its answers
+        assert page_name(page) == "time-over"  # whatever became of its answers
     for word in ("trap", "set aside", "C1", "flag"):
         assert word not in page.text.split("<main")[1].lower().replace("c1", "C1"), word
 
@@ -271,20 +271,24 @@ def test_heading_and_figures_agree_at_every_end(
         worker.get(f"/p/news/judge?task={task}", follow_redirects=True)
     page = worker.page
     answered, has_answers = kinds.count("answer"), bool({"answer", "unsure"} & set(kinds))
+    expected_page = "time-over" if ending == "time over" and not is_whole else "handed-in"
     if ending == "end of the task":
+        expected_page = "all-answered"
         expected = "All 4 answered" if answered == 4 else f"{answered} of 4 answered"
     elif ending == "time over" and not is_whole:
         expected = "The time of this task is over"
     else:
         expected = "Thank you" if has_answers else "Handed in"
-    assert heading(page) == expected
-    assert f"<title>{expected} · News of 1994</title>" in page.text
-    main = page.text.split("<main")[1]
+    assert (page_name(page), heading(page)) == (expected_page, expected)
+    assert f"<title>{expected} ·" in page.text
+    codes = codes_on(page)
+    of_work = [code for code in codes if code in ("work-done", "code-needs-answers")]
     if expected == "All 4 answered":
-        assert "You answered" not in main
+        assert of_work == []
     else:
-        assert len(re.findall("You answered", main)) == 1
-        assert re.search(re.escape(figures) + "[.;]", main)
-    assert ("What you answered in time is kept." in main) == (expected.startswith("The time") and has_answers)
-    assert ("questions that were left go to other judges" in main) == expected.startswith("The time")
-    assert ("you have answered nothing here" in main) == (crowd and not has_answers and ending != "end of the task")
+        (code,) = of_work
+        assert words_of(page, code).startswith((f"{figures}.", f"{figures};"))
+    assert ("answers-kept" in codes) == (expected_page == "time-over" and has_answers)
+    assert ("rest-goes-on" in codes) == (expected_page == "time-over")
+    is_over = expected_page != "all-answered"
+    assert ("nothing-answered" in codes) == (crowd and not has_answers and is_over)

@@ -15,11 +15,10 @@ from ringtrue.service.store.invitations import accept_invitation, invite
 from ringtrue.service.store.items import add_documents, add_items
 from ringtrue.service.store.projects import change_project
 from ringtrue.service.store.records import Project
-from service.web.judge.answering import follow, heading, rows, say
+from service.web.judge.answering import columns, follow, heading, rows, say
+from service.web.pages import codes_on, page_name, words_of
 
-WITHOUT_CODE = "If you hand in now, there is no completion code for this task."
-WITH_PARTIAL = "If you hand in now, you get the code for part of the work, and not the completion code."
-ENOUGH = "These are enough answers for the completion code."
+WITHOUT_CODE, WITH_PARTIAL, ENOUGH = "stop-without-code", "stop-with-partial-code", "stop-with-code"
 
 
 @pytest.fixture
@@ -64,12 +63,13 @@ def test_stopping_says_what_it_means_for_the_code_and_keeps_its_word(
     for _ in range(answered):
         say(worker, answer="1")
     page = ask_to_stop(worker)
-    assert (heading(page), told in page.text) == ("Stop here?", True)
-    assert f"You answered {answered} of 4 questions" in page.text
-    assert rows(web_store, "SELECT COUNT(*) FROM task WHERE closed IS NOT NULL") == [(0,)]  # it was only looked at
+    assert (page_name(page), codes_on(page)[-2:]) == ("stop", [told, "stop-is-final"])
+    assert f"{answered} of 4" in words_of(page, codes_on(page)[0])
+    assert columns(web_store, "task", "closed") == [(None,)]  # it was only looked at
     page = follow(worker, worker.send("/p/news/stop"))
     assert heading(page) == ("Thank you" if answered else "Handed in")
-    assert f"You answered {answered} of 4 questions" in page.text
+    figures = {"work-done", "code-needs-answers"} & set(codes_on(page))
+    assert all(f"{answered} of 4" in words_of(page, code) for code in figures)
     assert re.findall("<code>(.*?)</code>", page.text) == ([code] if code else [])
 
 
@@ -80,11 +80,11 @@ def test_what_was_answered_counts_and_the_rest_goes_to_others(
     say(judge, answer="1")
     page = ask_to_stop(judge)
     assert "completion code" not in page.text
-    assert "cannot be changed any more" in page.text
+    assert codes_on(page) == ["work-done", "stop-is-final"]
     page = follow(judge, judge.send("/p/news/stop"))
-    assert "You answered 1 of 4 questions." in page.text
-    assert rows(web_store, "SELECT outcome FROM task") == [("handed_in",)]
-    assert rows(web_store, "SELECT SUM(given) FROM item") == [(1,)]
+    assert "1 of 4" in words_of(page, "work-done")
+    assert columns(web_store, "task", "outcome") == [("handed_in",)]
+    assert sum(given for (given,) in columns(web_store, "item", "given")) == 1
     say_again = judge.post("/p/news/stop", judge.hidden() | {"task": "1"})
     assert heading(follow(judge, say_again)) == "Thank you"  # twice is once
     other = visit(account("Other", asked, "judge"))
@@ -128,8 +128,8 @@ def test_whoever_stops_learns_nothing_of_traps_by_it(
     page = worker.send("/p/news/stop")
     while page.status_code == 303:
         page = worker.get(page.headers["location"])
-    assert heading(page) == ("Thank you" if minutes == 5 else "The time of this task is over")
-    assert "You answered 2 of 5 questions; the completion code needs 5." in page.text
+    assert page_name(page) == ("handed-in" if minutes == 5 else "time-over")
+    assert re.findall(r"\d", words_of(page, "code-needs-answers")) == ["2", "5", "5"]
     assert "<code>HALF</code>" in page.text
     ((outcome,),) = rows(web_store, "SELECT outcome FROM task")
     assert outcome == ("set_aside" if failed_traps == "set_aside" else "handed_in" if minutes == 5 else "expired")

@@ -11,9 +11,8 @@ from ringtrue.service.store import Store
 from ringtrue.service.store.invitations import accept_invitation, invite
 from ringtrue.service.store.projects import close_project
 from ringtrue.service.store.records import Project
-from service.web.judge.answering import follow, heading, rows, say
-
-TERMS = "You earn the completion code if you answer every question of a task"
+from service.web.judge.answering import columns, count, follow, heading, say
+from service.web.pages import codes_on, has_element, page_name
 
 
 @pytest.mark.parametrize("address", ["judge", "judge?begin=1", "judge?queue=main", "judge?begin=1&queue=main"])
@@ -21,9 +20,9 @@ def test_no_page_that_is_only_looked_at_begins_a_task(
     judge: Any, asked: Project, web_store: Store, address: str
 ) -> None:
     for _ in range(2):
-        assert heading(judge.get(f"/p/news/{address}")) == "News of 1994"
-    assert rows(web_store, "SELECT COUNT(*) FROM task") == [(0,)]
-    assert rows(web_store, "SELECT SUM(given) FROM item") == [(0,)]
+        assert page_name(judge.get(f"/p/news/{address}")) == "start"
+    assert count(web_store, "task") == 0
+    assert {given for (given,) in columns(web_store, "item", "given")} == {0}
 
 
 def test_the_button_begins_one_task_however_often_it_is_pressed(judge: Any, asked: Project, web_store: Store) -> None:
@@ -31,14 +30,14 @@ def test_the_button_begins_one_task_however_often_it_is_pressed(judge: Any, aske
     button = judge.hidden()
     for _ in range(2):
         assert heading(follow(judge, judge.post("/p/news/judge", button))) == "Wind power"
-    assert rows(web_store, "SELECT COUNT(*) FROM task") == [(1,)]
+    assert count(web_store, "task") == 1
     assert heading(judge.get("/p/news/judge")) == "Wind power"  # what is open is shown
 
 
 def test_a_task_is_begun_by_a_form_of_this_login_alone(judge: Any, asked: Project, web_store: Store) -> None:
     assert judge.post("/p/news/judge", {"csrf": "guessed"}).status_code == 403
     assert judge.post("/p/news/judge").status_code == 403
-    assert rows(web_store, "SELECT COUNT(*) FROM task") == [(0,)]
+    assert count(web_store, "task") == 0
 
 
 def test_another_task_is_begun_by_a_button_too(judge: Any, asked: Project, web_store: Store, clock: Any) -> None:
@@ -46,20 +45,20 @@ def test_another_task_is_begun_by_a_button_too(judge: Any, asked: Project, web_s
     say(judge, answer="1")
     judge.send("/p/news/stop")
     thanks = judge.get("/p/news/done?task=1")
-    assert "Go on with another task" in thanks.text
+    assert has_element(thanks, "another-task")
     assert heading(follow(judge, judge.send("/p/news/judge"))) == "Wind power"
-    assert rows(web_store, "SELECT COUNT(*) FROM task") == [(2,)]
+    assert count(web_store, "task") == 2
 
 
 def test_who_finds_nothing_left_or_a_closed_project_is_told_without_a_button(
     judge: Any, project: Project, web_store: Store, clock: Any
 ) -> None:
     page = judge.get("/p/news/judge")
-    assert (heading(page), "Begin" in page.text) == ("Nothing left to judge", False)
-    assert heading(judge.post("/p/news/judge", {"csrf": csrf_of(judge)})) == "Nothing left to judge"
+    assert (page_name(page), has_element(page, "begin")) == ("nothing-left", False)
+    assert page_name(judge.post("/p/news/judge", {"csrf": csrf_of(judge)})) == "nothing-left"
     web_store.write(lambda c: close_project(c, project.id, clock()))
     for page in (judge.get("/p/news/judge"), judge.post("/p/news/judge", {"csrf": csrf_of(judge)})):
-        assert (page.status_code, heading(page)) == (410, "This project is closed")
+        assert (page.status_code, page_name(page)) == (410, "closed")
 
 
 def test_questions_that_a_task_holds_which_ran_out_are_not_taken_for_none(
@@ -67,7 +66,7 @@ def test_questions_that_a_task_holds_which_ran_out_are_not_taken_for_none(
 ) -> None:
     for name in ("Ann", "Bob"):
         visit(account(name, asked, "judge")).begin()
-    assert heading(judge.get("/p/news/judge")) == "Nothing left to judge"
+    assert page_name(judge.get("/p/news/judge")) == "nothing-left"
     clock.now += 31 * 60
     assert heading(judge.begin()) == "Wind power"
 
@@ -81,9 +80,9 @@ def test_a_crowd_worker_reads_what_earns_the_code_before_and_beside_the_work(
 
     worker = visit(web_store.write(come))
     for path in ("/p/news/judge", "/p/news/guidelines"):
-        assert TERMS in worker.get(path).text
+        assert codes_on(worker.get(path)) == ["code-terms"]
         assert "completion code" not in judge.get(path).text
-    assert TERMS in worker.begin().text
+    assert codes_on(worker.begin()) == ["code-terms"]
     assert "completion code" not in judge.begin().text
 
 

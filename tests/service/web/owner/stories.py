@@ -82,7 +82,7 @@ def said(page: Any) -> str:
 
 def beside(page: Any, field: str) -> str:
     """What stands beside a field as its problem."""
-    found = re.search(rf'id="{field}-problem">([^<]*)<', page.text)
+    found = re.search(rf'id="{field}-problem"[^>]*>([^<]*)<', page.text)
     return unescape(found[1]) if found else ""
 
 

@@ -16,6 +16,7 @@ from ringtrue.service.store.projects import load_uploads
 from ringtrue.service.web.disk_space import DiskSpace
 from ringtrue.service.web.owner import kept_files
 from service.web.owner.stories import FORM, RUN, TOPICS, TRAPS, beside, files, said, send_new, whole
+from service.web.pages import code_beside, codes_on, has_element, notices, numbers
 
 
 def kept_in(folder: Path) -> list[Path]:
@@ -40,14 +41,14 @@ def send_again(owner: Any, sent: Any = (), **changed: Any) -> Any:
 def test_files_need_not_be_chosen_again_after_an_error(owner: Any, web_store: Store, temporary: Path) -> None:
     page = send_new(owner, whole(), judges="none")
     assert page.status_code == 422
-    assert "choose your files again" not in page.text
+    assert not has_element(page, "choose-again")
     for name in ("ask.run", "topics.csv", "documents.csv", "trap_file.csv"):
         assert name in said(page)
     assert len(kept_in(temporary)) == 4
     made = send_again(owner)
     assert made.status_code == 303, said(made)
     assert made.headers["location"] == "/p/sea-bees"
-    assert "8 items to judge, 2 query texts, 5 document texts, 2 traps" in said(owner.get("/p/sea-bees"))
+    assert numbers(notices(owner.get("/p/sea-bees"))[0]) == [8, 2, 5, 2]
     assert kept_in(temporary) == []  # what has done its work is not kept
 
 
@@ -56,27 +57,27 @@ def test_files_survive_a_name_that_is_taken_and_an_error_in_one_of_them(owner: A
     assert send_new(owner, whole()).status_code == 409
     assert send_again(owner, name="again").status_code == 303
     page = send_new(owner, files(ask=RUN, topics="query,text\nelsewhere,x\n"), name="third")
-    assert "none of its 1 topics" in beside(page, "topics")
+    assert code_beside(page, "topics") == "no-topic-asked"
     assert send_again(owner, files(topics=TOPICS), name="third").status_code == 303  # a new file takes its place
 
 
 def test_a_file_that_was_refused_is_left_out_unless_it_is_ticked(owner: Any) -> None:
     page = send_new(owner, files(ask=RUN, documents="doc,text\na,A\n", topics="query,text\nelsewhere,x\n"))
-    assert "none of its 1 topics" in beside(page, "topics")
-    assert "topics.csv (23 Bytes; refused, and left out unless you tick it)" in said(page)
+    assert code_beside(page, "topics") == "no-topic-asked"
+    assert "refused" in said(page)
     assert boxes(page).keys() == {"kept_ask", "kept_documents"}
     assert (
         send_again(owner, kept_topics=re.findall(r'name="kept_topics".*?value="(\d+)"', page.text)).status_code == 422
     )
     assert send_again(owner).status_code == 303
-    assert "0 query texts" in said(owner.get("/p/sea-bees"))
+    assert numbers(notices(owner.get("/p/sea-bees"))[0])[1] == 0
 
 
 def test_a_kept_file_is_removed_by_its_box(owner: Any) -> None:
     send_new(owner, files(ask=RUN, trap_file=TRAPS), judges="none")
     made = send_again(owner, kept_trap_file=[])
     assert made.status_code == 303
-    assert "0 traps" in said(owner.get("/p/sea-bees"))
+    assert numbers(notices(owner.get("/p/sea-bees"))[0])[3] == 0
 
 
 def test_a_run_is_replaced_by_one_of_its_name_and_the_others_stay(owner: Any, web_store: Store) -> None:
@@ -106,7 +107,7 @@ def test_kept_files_belong_to_the_login_that_sent_them(
     other.get("/projects/new")
     page = other.post("/projects/new", FORM | other.hidden() | {"kept": token, "kept_ask": ["0"]})
     assert page.status_code == 422
-    assert "not kept any more" in said(page)
+    assert "file-not-kept-longer" in codes_on(page)
 
 
 @pytest.mark.parametrize("token", ["../../../etc/passwd", "x", "\x00", "../" * 50])
@@ -114,7 +115,7 @@ def test_a_token_that_is_made_up_finds_nothing(owner: Any, token: str) -> None:
     owner.get("/projects/new")
     page = owner.post("/projects/new", FORM | owner.hidden() | {"kept": token, "kept_ask": ["0", "x", "-1"]})
     assert page.status_code == 422
-    assert "not kept any more" in said(page)
+    assert "file-not-kept-longer" in codes_on(page)
 
 
 def test_after_an_hour_they_are_gone(owner: Any, temporary: Path) -> None:
@@ -122,7 +123,7 @@ def test_after_an_hour_they_are_gone(owner: Any, temporary: Path) -> None:
     (waiting,) = temporary.glob("ringtrue-kept-*/*")
     os.utime(waiting, (1, 1))
     page = send_again(owner)
-    assert "not kept any more: choose it again" in beside(page, "ask")
+    assert code_beside(page, "ask") == "file-not-kept-longer"
     assert not waiting.exists()
 
 
@@ -151,7 +152,8 @@ def test_where_nothing_can_be_kept_the_form_asks_for_the_files_again(owner: Any,
     temporary.rmdir()  # as a disk that is full, or gone
     page = send_new(owner, files(ask=RUN), judges="none")
     assert page.status_code == 422
-    assert "Please choose your files again" in said(page)
+    assert has_element(page, "choose-again")
+    assert "files-not-kept" in codes_on(page)
     assert boxes(page) == {}
 
 
@@ -160,13 +162,12 @@ def test_nothing_is_kept_where_room_is_low_or_would_be_and_the_page_says_so(
 ) -> None:
     free = 500_500_000
     monkeypatch.setattr(kept_files, "measure_disk", lambda folder: DiskSpace(total=10**10, free=free))
-    assert "little room" not in said(send_new(owner, files(ask=RUN), judges="none"))
+    assert "no-room-to-keep-files" not in codes_on(send_new(owner, files(ask=RUN), judges="none"))
     assert len(kept_in(temporary)) == 1
     for free, padding in ((500_500_000, 1_000_000), (499_000_000, 0)):  # noqa: B007 - which the function above reads
         page = send_again(owner, files(ask=RUN + "#" * padding), judges="none")
         assert page.status_code == 422
-        assert "The disk for temporary files has little room left." in said(page)
-        assert "could not be kept: choose them again" in said(page)
+        assert "no-room-to-keep-files" in codes_on(page)
         assert (kept_in(temporary), boxes(page)) == ([], {})
 
 
@@ -194,8 +195,8 @@ def test_a_folder_of_somebody_else_is_not_used(owner: Any, temporary: Path) -> N
     elsewhere = temporary / "elsewhere"
     ours.rename(elsewhere)
     ours.symlink_to(elsewhere)
-    assert "not kept any more" in said(send_again(owner))
-    assert "Please choose your files again" in said(send_new(owner, files(ask=RUN), judges="none"))
+    assert "file-not-kept-longer" in codes_on(send_again(owner))
+    assert has_element(send_new(owner, files(ask=RUN), judges="none"), "choose-again")
 
 
 def test_more_files_for_a_project_and_labels_to_draw_from_survive_too(owner: Any) -> None:

@@ -10,8 +10,10 @@ from typing import Any
 
 import pytest
 
-from ringtrue.service.store import Store
+from ringtrue.service.store import Scale, Store
 from ringtrue.service.store.audit_log import load_audit_entries
+from ringtrue.service.web.owner.progress import STATISTIC_NAMES
+from ringtrue.service.web.owner.project_form import default_guidelines
 from service.web.owner.stories import (
     DOCUMENTS,
     PAIRS,
@@ -26,6 +28,7 @@ from service.web.owner.stories import (
     title_shown,
     whole,
 )
+from service.web.pages import code_of, codes_on, figures, link_text, notices, numbers, table_rows
 
 
 def invite_and_join(owner: Any, newcomer: Any, name: str, role: str = "judge") -> Any:
@@ -54,30 +57,32 @@ def story(owner: Any, visit: Callable[..., Any]) -> Callable[[], None]:
 
 def test_a_new_project_says_what_was_made_of_its_files_once_and_what_to_do_next(owner: Any) -> None:
     made = send_new(owner, whole())
-    page = said(owner.get(made.headers["location"]))
-    assert "The project is made: 8 items to judge" in page
-    assert "Next steps" in page
-    assert "Invite judges by a link" in page
-    assert "The project is made" not in said(owner.get("/p/sea-bees"))
+    page = owner.get(made.headers["location"])
+    assert numbers(notices(page)[0]) == [8, 2, 5, 2]  # items, texts of queries and documents, traps
+    assert 'class="card steps"' in page.text
+    assert link_text(page, "/p/sea-bees/people")
+    assert notices(owner.get("/p/sea-bees")) == []
 
 
 def test_guidelines_that_are_left_empty_are_filled_with_a_text_for_the_scale(owner: Any) -> None:
     send_new(owner, whole())
-    assert "You see one document at a time" in said(owner.get("/p/sea-bees/settings"))
+    filled_in = default_guidelines(Scale.graded("Not relevant", "Relevant")).splitlines()[-1]
+    assert filled_in in said(owner.get("/p/sea-bees/settings"))
     assert "Not relevant" in said(owner.get("/p/sea-bees/guidelines"))
 
 
 @pytest.mark.slow
 def test_progress_counts_what_was_judged_by_judge_and_by_query(owner: Any, story: Callable[[], None]) -> None:
     story()
-    page = said(owner.get("/p/sea-bees"))
-    assert "Judgments 16 of 16 wanted" in page
-    assert "Complete items 8 of 8" in page
-    assert "ann 8 0 0 0" in page
-    assert re.search(r"bob 8 0 0 0 \S+ 0 of 2", page)
-    assert "q1 wind at sea" in page
-    assert "1 task failed its traps and still counts" in page
-    assert "Judges disagree on 2 items" in page
+    page = owner.get("/p/sea-bees")
+    assert numbers(figures(page)["Judgments"]) == [16, 16]
+    assert numbers(figures(page)["Complete items"]) == [8, 8]
+    by_name = {row[0]: row[1:] for row in table_rows(page)}
+    assert by_name["ann"][:4] == by_name["bob"][:4] == ["8", "0", "0", "0"]
+    assert by_name["bob"][5] == "0 of 2"
+    assert {name for name in by_name if name.startswith("q")} == {"q1 wind at sea", "q2 bees at home"}
+    assert link_text(page, "/p/sea-bees/quality#failed") == "1 task"
+    assert link_text(page, "/p/sea-bees/adjudicate") == "2 items"
 
 
 def test_why_judges_could_not_tell_is_counted_in_their_words(owner: Any, visit: Callable[..., Any]) -> None:
@@ -85,13 +90,12 @@ def test_why_judges_could_not_tell_is_counted_in_their_words(owner: Any, visit: 
     ann = invite_and_join(owner, visit(), "Ann")
     for _ in range(3):  # two of them may be traps, which are not counted
         ann.begin("sea-bees")
-        ann.send("/p/sea-bees/answer", kind="unsure", reason="It is <b>torn</b>")
+        ann.send("/p/sea-bees/answer", kind="unsure", reason="<b>torn</b>")
     page = owner.get("/p/sea-bees")
-    assert re.search("[123] It is <b>torn</b>", said(page))
+    assert re.search("[123] <b>torn</b>", said(page))
     assert "<b>torn</b>" not in page.text
-    assert "At work now 1" in said(page)
-    assert "Judges with answers 0 of 1 who began" in said(page)
-    assert "Everybody who began: 1 judge, 0 of them with answers that count" in said(page)
+    assert numbers(figures(page)["At work now"])[0] == 1
+    assert numbers(figures(page)["Judges with answers"]) == [0, 1]
 
 
 @pytest.mark.slow
@@ -99,27 +103,26 @@ def test_quality_shows_agreement_judges_and_failed_tasks_which_can_be_set_aside(
     owner: Any, story: Callable[[], None]
 ) -> None:
     story()
-    page = said(owner.get("/p/sea-bees/quality"))
-    assert "Two judges give the same answer in 75% of cases" in page
-    assert "Krippendorff's alpha, ordinal" in page
-    assert "bob 0 of 2 8" in page
+    page = owner.get("/p/sea-bees/quality")
+    assert "75%" in page.text
+    assert STATISTIC_NAMES["alpha_ordinal"] in said(page)
+    assert ["bob", "0 of 2", "8"] in [row[:3] for row in table_rows(page)]
     task = re.search(r"/p/sea-bees/tasks/(\d+)/set-aside", owner.page.text)
     assert task is not None
     done = owner.send(task[0])
     assert done.status_code == 303
-    page = said(owner.get("/p/sea-bees/quality"))
-    assert "The task is set aside" in page
-    assert "set aside" in page
-    assert "all answers are by one judge so far" in page.lower()
-    assert "Judgments 8 of 16 wanted" in said(owner.get("/p/sea-bees"))
+    page = owner.get("/p/sea-bees/quality")
+    assert len(notices(page)) == 1
+    assert codes_on(page)[0] == "one-judge"
+    assert numbers(figures(owner.get("/p/sea-bees"))["Judgments"]) == [8, 16]
     again = re.search(r"/p/sea-bees/tasks/\d+/count-again", owner.get("/p/sea-bees/quality").text)
     assert again is not None
     assert owner.send(again[0]).status_code == 303
-    assert "8 answers of the task count again" in said(owner.get("/p/sea-bees/quality"))
-    assert "Judgments 16 of 16 wanted" in said(owner.get("/p/sea-bees"))
+    assert numbers(notices(owner.get("/p/sea-bees/quality"))[0]) == [8]
+    assert numbers(figures(owner.get("/p/sea-bees"))["Judgments"]) == [16, 16]
     owner.get("/p/sea-bees/quality")
     assert owner.send(again[0]).status_code == 303
-    assert "This task is not set aside" in said(owner.get("/p/sea-bees/quality"))
+    assert codes_on(owner.get("/p/sea-bees/quality"))[0] == "not-set-aside"
 
 
 @pytest.mark.slow
@@ -129,7 +132,7 @@ def test_a_task_that_did_not_fail_or_is_elsewhere_cannot_be_set_aside(owner: Any
     for task in (1, 999, 2**70):
         answer = owner.send(f"/p/sea-bees/tasks/{task}/set-aside")
         assert answer.status_code in (404, 422)
-    assert "Judgments 16 of 16 wanted" in said(owner.get("/p/sea-bees"))
+    assert numbers(figures(owner.get("/p/sea-bees"))["Judgments"]) == [16, 16]
 
 
 def test_disagreements_are_decided_one_after_another_without_names(owner: Any, story: Callable[[], None]) -> None:
@@ -141,16 +144,16 @@ def test_disagreements_are_decided_one_after_another_without_names(owner: Any, s
     assert "1 vote" in said(page)
     assert "ann" not in said(page).lower().split()
     wrong = owner.send(first[1], answer="7")
-    assert wrong.status_code == 422
-    assert "No answer '7' on this scale" in said(wrong)
-    after = owner.send(first[1], answer="1", reason="it says so")
+    assert (wrong.status_code, code_of(wrong)) == (422, "unknown-answer")
+    after = owner.send(first[1], answer="1", reason="obvious")
     assert after.status_code == 303
     last = owner.get(after.headers["location"])
-    assert "This is the next one" in said(last)
+    assert len(notices(last)) == 1
+    assert last.url.path != first[1]
     owner.send(after.headers["location"], answer="0")
-    page = said(owner.get("/p/sea-bees/adjudicate"))
-    assert "Everything is decided" in page
-    assert "it says so" in page
+    page = owner.get("/p/sea-bees/adjudicate")
+    assert 'class="empty"' in page.text
+    assert "obvious" in said(page)
 
 
 @pytest.mark.slow
@@ -185,9 +188,10 @@ def test_all_that_an_owner_does_is_written_down_without_names(
     actions = [one.action for one in found]
     assert {"make project", "invite", "close project", "export"} <= set(actions)
     assert "Ann" not in json.dumps([one.detail for one in found])
-    page = said(owner.get("/p/sea-bees/audit"))
-    assert "close project" in page
-    assert "make project items: 8; scale: graded" in page
+    page = table_rows(owner.get("/p/sea-bees/audit"))
+    assert "close project" in [cell for row in page for cell in row]
+    (made,) = (row for row in page if "make project" in row)
+    assert numbers(" ".join(made[2:])) == [8]
 
 
 @pytest.mark.slow
@@ -199,7 +203,7 @@ def test_a_preference_project_goes_the_same_way(
     assert made.status_code == 303, made.text
     assert judge_all(invite_and_join(owner, visit(), "Ann"), "sea-bees", lambda _: "left") == 3
     assert judge_all(invite_and_join(owner, visit(), "Bob"), "sea-bees", lambda _: "both_good") == 3
-    assert "Judgments 6 of 6 wanted" in said(owner.get("/p/sea-bees"))
+    assert numbers(figures(owner.get("/p/sea-bees"))["Judgments"]) == [6, 6]
     assert "Agreement" in said(owner.get("/p/sea-bees/quality"))
     first = re.search(r'href="(/p/sea-bees/adjudicate/\d+)"', owner.get("/p/sea-bees/adjudicate").text)
     assert first is not None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import numpy as np
@@ -34,6 +35,7 @@ from ringtrue.service.web.api.schemas import (
     ResponseModel,
     RowId,
     ShortText,
+    describe_notes,
     error_responses,
     fields_of,
 )
@@ -122,6 +124,8 @@ class GoldResponse(ResponseModel):
     """What was drawn: `documents` in all, those that are `new`, and the half width of each interval to expect."""
 
     expected: dict[str, dict[str, float | None]]
+    notes: list[str]
+    note_codes: list[str]
 
 
 @router.get(
@@ -214,7 +218,7 @@ async def set_task_aside(project: ProjectName, task: RowId, caller: Manager) -> 
     def work(connection: Connection) -> None:
         stored_project = caller.load_project(connection, project, "owner")
         if not is_task_in_project(connection, task, stored_project.id):
-            raise NotFoundError(f"there is no task {task} in '{stored_project.title}'")
+            raise NotFoundError("no-such-task", f"there is no task {task} in '{stored_project.title}'")
         set_aside_task(connection, task, now=caller.now)
         caller.record(connection, "set task aside", project=stored_project.id, task=task)
 
@@ -284,4 +288,4 @@ async def draw_gold_labels(project: ProjectName, caller: Manager, body: GoldRequ
     await caller.record_separately(
         "draw gold", project=stored_project.id, documents=gold_draw.documents, new=gold_draw.new
     )
-    return gold_draw
+    return asdict(gold_draw) | describe_notes(gold_draw.notes)

@@ -114,7 +114,11 @@ async def make_token(caller: AccountManager, body: TokenRequest) -> Any:
     """It belongs to the same account, and may do no more than the token that asks for it."""
     missing_scopes = set(body.scopes) - caller.scopes
     if missing_scopes:
-        raise ForbiddenError(f"this token has no scope '{sorted(missing_scopes)[0]}', so it cannot give it to another")
+        raise ForbiddenError(
+            "scope-not-held",
+            f"this token has no scope '{sorted(missing_scopes)[0]}', so it cannot give it to another",
+            parameter="scopes",
+        )
     secret, account = secrets.token_urlsafe(32), caller.person.id
 
     def work(connection: Connection) -> str:

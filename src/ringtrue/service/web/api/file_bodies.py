@@ -9,6 +9,7 @@ from starlette.datastructures import UploadFile
 from starlette.exceptions import HTTPException
 
 from ringtrue.errors import UsageError
+from ringtrue.messages import Note
 from ringtrue.service.collect.uploads import UploadedFile
 from ringtrue.service.web.api.schemas import MAX_FILES, FileText, RequestModel
 from ringtrue.service.web.security import allow_large_body, read_form
@@ -28,7 +29,9 @@ def encode_file(file: FileText) -> UploadedFile:
     try:
         return UploadedFile(name=file.name, content=file.text.encode())
     except UnicodeEncodeError:
-        raise UsageError(f"{file.name}: the text has half a character (a lone surrogate) in it") from None
+        raise UsageError(
+            "lone-surrogate", "the text has half a character (a lone surrogate) in it", file=file.name
+        ) from None
 
 
 def encode_file_or_none(file: FileText | None) -> UploadedFile | None:
@@ -67,17 +70,21 @@ async def read_upload(
         return body, {name: list(map(encode_file, _as_file_list(getattr(body, name)))) for name in _file_fields(model)}
     if content_type != "multipart/form-data":
         raise HTTPException(
-            415, f"expected application/json or multipart/form-data, found '{content_type or 'nothing'}'"
+            415,
+            Note(
+                "unsupported-body",
+                f"expected application/json or multipart/form-data, found '{content_type or 'nothing'}'",
+            ),
         )
     files: dict[str, list[UploadedFile]] = {name: [] for name in _file_fields(model)}
     plain_fields: dict[str, Any] = {}
     for name, submitted in (await read_form(request)).multi_items():
         if isinstance(submitted, UploadFile):
             if name not in files:
-                raise UsageError(f"no files are expected in '{name}'; there is {', '.join(files)}")
+                raise UsageError("unexpected-file", f"no files are expected in '{name}'; there is {', '.join(files)}")
             files[name].append(UploadedFile(name=submitted.filename or name, content=await submitted.read()))
         elif name in files:
-            raise UsageError(f"expected a file in '{name}', with a file name; found a plain field")
+            raise UsageError("no-file-in-field", f"expected a file in '{name}', with a file name; found a plain field")
         else:
             plain_fields[name] = submitted
     return _validate_form(model, plain_fields, files), files
@@ -106,7 +113,7 @@ def _validate_form(
         if is_list:
             stand_ins[name] = [{"name": "file", "text": ""} for _ in field_files]
         elif len(field_files) > 1:
-            raise UsageError(f"expected one file in '{name}', found {len(field_files)}")
+            raise UsageError("several-files", f"expected one file, found {len(field_files)}", parameter=name)
         elif field_files:
             stand_ins[name] = {"name": "file", "text": ""}
     for name, text in plain_fields.items():
@@ -115,5 +122,7 @@ def _validate_form(
             try:
                 plain_fields[name] = INTEGER_ADAPTER.validate_python(text)
             except ValidationError:
-                raise UsageError(f"expected a whole number in '{name}', found '{text[:80]}'") from None
+                raise UsageError(
+                    "not-a-whole-number", f"expected a whole number, found '{text[:80]}'", parameter=name
+                ) from None
     return model.model_validate(plain_fields | stand_ins)

@@ -141,7 +141,7 @@ def _link_response(caller: Caller, request: Request, page: str, secret: str) -> 
 def _find_account_or_404(accounts: list[Account], account: int) -> Account:
     match = next((candidate for candidate in accounts if candidate.id == account), None)
     if match is None:
-        raise NotFoundError(f"there is no account {account}")
+        raise NotFoundError("no-such-account", f"there is no account {account}")
     return match
 
 
@@ -248,7 +248,7 @@ async def take_role(project: ProjectName, account: RowId, role: Role, caller: Ma
     def work(connection: Connection) -> None:
         stored_project = caller.load_project(connection, project, "owner")
         if role not in _find_account_or_404(load_accounts(connection, stored_project.id), account).roles:
-            raise NotFoundError(f"account {account} has no role '{role}' in '{stored_project.title}'")
+            raise NotFoundError("role-not-held", f"account {account} has no role '{role}' in '{stored_project.title}'")
         remove_member(connection, stored_project.id, account, role, now=caller.now, by=caller.person.id)
 
     await caller.write(work)
@@ -302,7 +302,11 @@ async def invite_to_project(project: ProjectName, request: Request, caller: Mana
         is_crowd = body.kind == "crowd"
         uses = body.uses or (None if is_crowd else 1)
         if not is_crowd and uses != 1:
-            raise UsageError("a named link is for one person; a crowd link can be used by several")
+            raise UsageError(
+                "named-link-uses",
+                "a named link is for one person; a crowd link can be used by several",
+                parameter="uses",
+            )
         terms = body.model_dump() | {"project": stored_project.id, "uses": uses}
         for name in ("id_required", "one_account"):
             terms[name] = is_crowd if terms[name] is None else terms[name]
@@ -336,7 +340,9 @@ async def withdraw_invitation(project: ProjectName, invitation: RowId, caller: M
     def work(connection: Connection) -> None:
         stored_project = caller.load_project(connection, project, "owner")
         if invitation not in {link.id for link in load_invitations(connection, stored_project.id)}:
-            raise NotFoundError(f"there is no invitation {invitation} to '{stored_project.title}'")
+            raise NotFoundError(
+                "no-such-invitation", f"there is no invitation {invitation} to '{stored_project.title}'"
+            )
         revoke_invitation(connection, invitation, now=caller.now, project=stored_project.id, by=caller.person.id)
 
     await caller.write(work)

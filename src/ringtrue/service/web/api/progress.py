@@ -9,6 +9,7 @@ import numpy as np
 from fastapi import APIRouter, Query, Response
 from pydantic import Field, StringConstraints
 
+from ringtrue.messages import spell_all
 from ringtrue.service.collect.export import export_project, list_export_formats
 from ringtrue.service.collect.quality import assess_quality
 from ringtrue.service.store.label_queries import ListedAnswer, load_answers_after
@@ -25,11 +26,13 @@ from ringtrue.service.web.api.schemas import (
     ProjectName,
     QueryParams,
     ResponseModel,
+    describe_notes,
     error_responses,
     fields_of,
 )
 from ringtrue.service.web.auth.token_auth import Reader
 from ringtrue.service.web.downloads import make_in_temp_folder, send_temp_file
+from ringtrue.service.web.field_spelling import API_SPELLING
 from ringtrue.service.web.responses import describe_download
 
 if TYPE_CHECKING:
@@ -85,9 +88,12 @@ class QualityResponse(ResponseModel):
     labels: int
     agreement: dict[str, Any] | None
     agreement_note: str | None
+    agreement_note_code: str | None
     judges: dict[str, Any] | None
     judges_note: str | None
+    judges_note_code: str | None
     notes: list[str]
+    note_codes: list[str]
 
 
 class ExportFormatResponse(ResponseModel):
@@ -210,14 +216,16 @@ async def get_quality(project: ProjectName, caller: Reader, how: Annotated[Inter
         ),
         share=("quality", stored_project.id, how.resamples, how.level, how.seed),
     )
-    return {
+    parts = {
         "labels": quality.labels,
         "agreement": None if quality.agreement is None else quality.agreement.as_dict(),
         "agreement_note": quality.agreement_note,
+        "agreement_note_code": getattr(quality.agreement_note, "code", None),
         "judges": None if quality.judges is None else quality.judges.as_dict(),
         "judges_note": quality.judges_note,
-        "notes": quality.notes,
+        "judges_note_code": getattr(quality.judges_note, "code", None),
     }
+    return spell_all(parts, API_SPELLING) | describe_notes(quality.notes)
 
 
 @exports_router.get(
@@ -242,7 +250,8 @@ async def get_export(
 ) -> Response:
     """With judge ids and times; `ringtrue` reads it back without conversion.
 
-    What is doubtful, such as ties of one label for each item, stands in the header `Ringtrue-Notes`, as a JSON list.
+    What is doubtful, such as ties of one label for each item, stands in the header `Ringtrue-Notes`, as a JSON list, and
+    their codes in `Ringtrue-Note-Codes`.
     """
     stored_project = await caller.fetch_project(project, "viewer")
 
@@ -253,5 +262,7 @@ async def get_export(
     await caller.record_separately("export", project=stored_project.id, key=key, rows=exported.rows)
     response = send_temp_file(exported.path, name=exported.name, media_type=exported.media_type)
     if exported.notes:
-        response.headers["Ringtrue-Notes"] = json.dumps(exported.notes)[:MAX_HEADER_LENGTH]
+        described = describe_notes(exported.notes)
+        response.headers["Ringtrue-Notes"] = json.dumps(described["notes"])[:MAX_HEADER_LENGTH]
+        response.headers["Ringtrue-Note-Codes"] = json.dumps(described["note_codes"])[:MAX_HEADER_LENGTH]
     return response

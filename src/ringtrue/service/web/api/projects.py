@@ -33,6 +33,7 @@ from ringtrue.service.web.api.schemas import (
     QueryParams,
     ResponseModel,
     RowId,
+    describe_notes,
     error_responses,
     fields_of,
     make_scale,
@@ -93,11 +94,15 @@ class ProjectFilesResponse(ResponseModel):
     documents: int
     traps: int
     notes: list[str]
+    note_codes: list[str]
 
 
 @fields_of(LabelImportSummary)
 class ImportResponse(ResponseModel):
     """What was imported: labels that are new, that were there already, and by how many judges."""
+
+    notes: list[str]
+    note_codes: list[str]
 
 
 @fields_of(RevertedImport)
@@ -209,7 +214,11 @@ async def change_a_project(project: ProjectName, caller: Manager, change: Projec
 async def delete_a_project(project: ProjectName, caller: Manager, sure: Annotated[DeletionParams, Query()]) -> None:
     """There is no way back but a backup."""
     if sure.confirm != project:
-        raise UsageError(f"to delete the project '{project}', say its name once more: ?confirm={project}")
+        raise UsageError(
+            "unconfirmed-deletion",
+            f"to delete the project, give its name once more: expected '{project}', found '{sure.confirm}'",
+            parameter="confirm",
+        )
     stored_project = await caller.fetch_project(project, "owner")
 
     def delete_and_record() -> None:
@@ -247,7 +256,7 @@ async def add_files(project: ProjectName, request: Request, caller: Manager) -> 
     stored_project = await caller.fetch_project(project, "owner")
     body, files = await read_upload(request, caller.server, FilesRequest)
     if not any(files.values()):
-        raise UsageError(f"expected at least one file in {', '.join(files)}")
+        raise UsageError("no-files", f"expected at least one file in {', '.join(files)}")
     created = await caller.compute(
         lambda: extend_project(
             caller.server.store,
@@ -300,7 +309,7 @@ async def import_existing(project: ProjectName, request: Request, caller: Manage
         lambda: import_labels(caller.server.store, stored_project, file, now=caller.now, rng=np.random.default_rng())
     )
     await caller.record_separately("import labels", project=stored_project.id, new=imported.new, known=imported.known)
-    return imported
+    return asdict(imported) | describe_notes(imported.notes)
 
 
 @router.post(
@@ -332,4 +341,4 @@ def _make_project_response(project: Project, caller: Caller) -> dict[str, Any]:
 def _make_project_files_response(created: ProjectSetup, caller: Caller) -> dict[str, Any]:
     """What files brought, as it is sent back."""
     counts = {field.name: getattr(created, field.name) for field in fields(created)}
-    return counts | {"project": _make_project_response(created.project, caller)}
+    return counts | {"project": _make_project_response(created.project, caller)} | describe_notes(created.notes)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeAlias, TypeVar, cast, get_type_hints
+from typing import Annotated, Any, Literal, TypeAlias, TypeVar, cast, get_type_hints
 
 from pydantic import (
     BaseModel,
@@ -17,10 +17,9 @@ from pydantic import (
 )
 
 from ringtrue.errors import UsageError
+from ringtrue.messages import notes_as_dict, spell_all
 from ringtrue.service.store.records import MAX_ID, PREFERENCE, SETTING_LIMITS, FailedTraps, Label, Scale, ShownDocument
-
-if TYPE_CHECKING:
-    pass
+from ringtrue.service.web.field_spelling import API_SPELLING
 
 NO_NUL_PATTERN = r"^[^\x00]*$"  # PostgreSQL keeps no such character
 PREFERENCE_ANSWERS = ("left", "right", "tie", "both_good", "both_bad")
@@ -113,7 +112,8 @@ class DocumentResponse(ResponseModel):
 
 
 class ErrorDetail(BaseModel):
-    """Why something was refused: a kind for programs, a sentence for people, and what the log calls the request."""
+    """Why something was refused: a message for people; for programs a kind, which goes with the status, and a code of
+    `docs/reference/errors.md`; and what the log calls the request."""
 
     kind: Literal[
         "malformed",
@@ -131,7 +131,9 @@ class ErrorDetail(BaseModel):
         "fault",
         "unavailable",
     ]
+    code: Annotated[str, Field(description="What is the matter, as one word: it stays when the message gets better.")]
     message: str
+    parameter: Annotated[str | None, Field(description="The field or parameter that is meant, where it is one.")]
     request_id: str
 
 
@@ -139,6 +141,12 @@ class ErrorResponse(BaseModel):
     """Every answer that is not what was asked for."""
 
     error: ErrorDetail
+
+
+def describe_notes(notes: Iterable[str]) -> dict[str, list[str]]:
+    """Notes as they are sent back: `notes`, and beside them as many codes."""
+    listed = notes_as_dict(notes)
+    return listed | {"notes": spell_all(listed["notes"], API_SPELLING)}
 
 
 def error_responses(*statuses: int) -> dict[int | str, dict[str, Any]]:
@@ -246,11 +254,19 @@ def make_scale(requested: ScaleRequest) -> Scale:
     """The scale that was asked for."""
     if requested.labels is None:
         if requested.kind == "graded":
-            raise UsageError("a graded scale needs labels, the worst first: [{'name': 'Not relevant'}, …]")
+            raise UsageError(
+                "scale-without-labels",
+                "a graded scale needs labels, the worst first: [{'name': 'Not relevant'}, …]",
+                parameter="labels",
+            )
         return PREFERENCE
     values = [label.value or str(position) for position, label in enumerate(requested.labels)]
     if requested.kind == "preference" and not {"left", "right"} <= set(values) <= set(PREFERENCE_ANSWERS):
-        raise UsageError(f"answers about two documents are {', '.join(PREFERENCE_ANSWERS)}; found {values}")
+        raise UsageError(
+            "bad-preference-answers",
+            f"answers about two documents are {', '.join(PREFERENCE_ANSWERS)}; found {', '.join(values)}",
+            parameter="labels",
+        )
     return Scale(
         kind=requested.kind,
         labels=tuple(

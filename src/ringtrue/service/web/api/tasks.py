@@ -208,7 +208,7 @@ async def question_again(task: RowId, assignment: RowId, access: TokenJudge) -> 
     def load(connection: Connection, caller: Caller) -> ShownQuestion:
         _load_task(connection, caller, task)
         if find_task_of_question(connection, assignment, caller.person.id) != task:
-            raise NotFoundError("there is no such question in this task")
+            raise NotFoundError("no-such-question", "there is no such question in this task")
         return load_question(connection, assignment, caller.person.id)
 
     return await access.read(load)
@@ -231,7 +231,7 @@ async def answer_question(task: RowId, access: TokenJudge, body: AnswerRequest) 
     def work(connection: Connection, caller: Caller) -> dict[str, Any]:
         saved = record_answer(connection, caller.person.id, *submitted, now=caller.now)
         if saved.task.id != task:
-            raise NotFoundError("there is no such question in this task")
+            raise NotFoundError("no-such-question", "there is no such question in this task")
         _require_judge(caller, saved.task)
         question = load_next_question(connection, task, caller.person.id)
         return {"late": saved.late, "repeated": saved.repeated, "task": saved.task, "question": question}

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import Request
 
+from ringtrue.messages import Note
 from ringtrue.service.web.auth.dependencies import StaleFormError
 from ringtrue.service.web.context import ServerContext, get_server_context
 from ringtrue.service.web.responses import render
@@ -88,9 +89,9 @@ async def login_page_keeping_answer(request: Request) -> Response:
     path = request.url.path
     answer_fields = extract_answer_fields(path, await read_form(request)) if is_answer_path(path) else {}
     problem = (
-        "Your login has ended. Your answer is kept on this page: log in, and send it again."
+        Note("answer-kept", "your login has ended. Your answer is kept on this page: log in, and send it again")
         if answer_fields
-        else "Your login has ended, and nothing was saved. Log in, and send it again."
+        else Note("login-ended", "your login has ended, and nothing was saved. Log in, and send it again")
     )
     return render_public_form(
         request,

@@ -63,14 +63,14 @@ class SignedOutError(ForbiddenError):
     """Nobody is logged in, or not any more: the page to log in is shown, and what was sent is kept on it."""
 
     def __init__(self) -> None:
-        super().__init__("you are not logged in, or not any more; log in first")
+        super().__init__("not-logged-in", "log in, or send a token: Authorization: Bearer …")
 
 
 class StaleFormError(ForbiddenError):
     """A form without the right `csrf`: of another login, or of another site."""
 
     def __init__(self) -> None:
-        super().__init__("this form is of an earlier visit; load the page again, and send it once more")
+        super().__init__("form-expired", "this form has expired: reload the page and submit again")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -286,16 +286,18 @@ def load_visible_project(connection: Connection, person: Person, name: str) -> P
     """A project in which somebody has a part; to others it looks like one that does not exist."""
     project = get_project_by_name(connection, name.replace("\x00", "?"))  # which no database takes
     if not person.owner and not person.roles.get(project.id):
-        raise NotFoundError(f"there is no project '{name}'")  # in the same words, so that names cannot be guessed
+        raise NotFoundError(
+            "no-such-project", f"there is no project '{name}'"
+        )  # in the same words, so that names cannot be guessed
     return project
 
 
 def make_role_error(role: str, title: str) -> ForbiddenError:
     """What somebody is told who does not have this role in a project."""
     if role == "owner":
-        return ForbiddenError("only an owner may do this; ask one to do it for you")
+        return ForbiddenError("owner-needed", "only an owner may do this; ask one to do it for you")
     audience = {"judge": "judges of", "gold": "gold judges of", "viewer": "viewers and owners of"}[role]
-    return ForbiddenError(f"this is for {audience} '{title}'; ask an owner for an invitation")
+    return ForbiddenError("role-needed", f"this is for {audience} '{title}'; ask an owner for an invitation")
 
 
 def _with_checked_form(request: Request, context: RequestContext, form: FormData) -> RequestContext:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from fastapi import APIRouter, Request, Response
 
 from ringtrue.errors import ConflictError, ForbiddenError, NotFoundError, UsageError
+from ringtrue.messages import Note
 from ringtrue.service.store.invitations import (
     Invitation,
     accept_invitation,
@@ -63,10 +64,16 @@ async def welcome(request: Request, secret: str, context: Visitor) -> Response:
         password_hash = None
         if existing_account is None:
             if invitation.role != "reset" and not name:
-                raise UsageError("say your name: it is shown to the owners of the project, and to nobody else")
+                raise UsageError(
+                    "missing-name",
+                    "give your name: it is shown to the owners of the project, and to nobody else",
+                    parameter="name",
+                )
             require_strong_password(password, handle=handle, name=name)
             if password != str(form.get("again", "")):
-                raise UsageError("the two passwords differ; write the same one twice")
+                raise UsageError(
+                    "passwords-differ", "the two passwords differ: enter the same one twice", parameter="again"
+                )
             password_hash = await server.hash(lambda: hash_password(password))
         account = await server.write(
             lambda c: accept_invitation(
@@ -80,7 +87,7 @@ async def welcome(request: Request, secret: str, context: Visitor) -> Response:
             )
         )
     except (UsageError, ConflictError, ForbiddenError) as error:
-        return _welcome_form(request, invitation, project, context, problem=str(error), name=name, handle=handle)
+        return _welcome_form(request, invitation, project, context, problem=error.note, name=name, handle=handle)
     if existing_account is not None:
         return see_other("/")
     session_secret, _ = await start_session(request, server, account)
@@ -93,7 +100,7 @@ def _welcome_form(
     project: Project | None,
     context: RequestContext | None,
     *,
-    problem: str | None = None,
+    problem: Note | None = None,
     name: str = "",
     handle: str = "",
 ) -> Response:
@@ -118,7 +125,9 @@ async def load_invitation(server: ServerContext, secret: str, kind: str) -> tupl
     def load(connection: Connection) -> tuple[Invitation, Project | None]:
         invitation = require_valid_invitation(connection, secret, server.clock())
         if invitation.kind != kind:
-            raise NotFoundError("this link is not known here; look whether it was copied whole, or ask for a new one")
+            raise NotFoundError(
+                "unknown-link", "this link is not known here; look whether it was copied whole, or ask for a new one"
+            )
         return invitation, None if invitation.project is None else get_project_by_id(connection, invitation.project)
 
     return await server.read(load)
@@ -127,7 +136,7 @@ async def load_invitation(server: ServerContext, secret: str, kind: str) -> tupl
 def invite_to_reset_password(connection: Connection, account: Account, *, secret: str, now: float, by: int) -> str:
     """A link with which somebody sets a new password, once."""
     if account.kind != "named" or account.erased is not None:
-        raise UsageError(f"{account.handle} logs in without a password, so there is none to set")
+        raise UsageError("no-password", f"'{account.handle}' logs in without a password, so there is none to set")
     return invite(connection, role="reset", account=account.id, days=RESET_DAYS, secret=secret, now=now, by=by)
 
 

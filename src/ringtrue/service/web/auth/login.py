@@ -14,6 +14,8 @@ from argon2.exceptions import InvalidHashError, VerificationError
 from fastapi import APIRouter, Request, Response
 
 from ringtrue.errors import ReadOnlyError, UsageError
+from ringtrue.formatting.phrases import format_count
+from ringtrue.messages import Note
 from ringtrue.service.store.accounts import find_password_hash, get_person, set_password
 from ringtrue.service.store.audit_log import record_action
 from ringtrue.service.store.projects import load_projects
@@ -46,12 +48,16 @@ WELCOME_MESSAGES = {
     "new": "Welcome. Your log-in name is {handle}; with it and your password you come back.",
     "changed": "Your password is changed.",
 }
-LOGGED_OUT_LATER = (
-    "You are logged out here. The database cannot be written now: the server forgets your session for good as soon as "
-    "it can."
+LOGGED_OUT_LATER = Note(
+    "logged-out-here",
+    "you are logged out here. The database cannot be written now: the server forgets your session for good as soon as "
+    "it can",
 )
-WRONG_CREDENTIALS = "The log-in name or the password is wrong."
-NOT_LOGGED_IN_YET = "You are not logged in yet: open your link in another tab, begin there, then come back to this one."
+WRONG_CREDENTIALS = Note("wrong-credentials", "the log-in name or the password is wrong")
+NOT_LOGGED_IN_YET = Note(
+    "not-logged-in-yet",
+    "you are not logged in yet: open your link in another tab, begin there, then come back to this one",
+)
 MIN_PASSWORD_LENGTH = 10
 MAX_PASSWORD_LENGTH = 200
 # RFC 9106's second choice. Each takes 64 MiB, so `ServerContext.hash` computes only a few at once however many ask.
@@ -105,7 +111,7 @@ async def login(request: Request, context: Visitor) -> Response:
     kept_fields = extract_answer_fields(next_path, form, KEPT_PREFIX)
     next_path = "/" if is_answer_path(next_path) and not kept_fields else next_path
 
-    def refuse_login(status: int, problem: str) -> Response:
+    def refuse_login(status: int, problem: Note) -> Response:
         return render_public_form(
             request, "login.html", status=status, next=next_path, kept=kept_fields, problem=problem, handle=handle
         )
@@ -120,7 +126,7 @@ async def login(request: Request, context: Visitor) -> Response:
     except ReadOnlyError:
         wait_seconds = await record_attempt_in_memory(server, handle=handle, address=client_address, now=now)
     if wait_seconds:
-        return refuse_login(429, f"{too_many_attempts_message(wait_seconds)}.".capitalize())
+        return refuse_login(429, too_many_attempts(wait_seconds).note)
     credentials = await server.read(lambda c: find_password_hash(c, handle))
     is_correct = await server.hash(lambda: is_correct_password(password, credentials[1] if credentials else None))
     if credentials is None or not is_correct:
@@ -128,8 +134,8 @@ async def login(request: Request, context: Visitor) -> Response:
     try:
         await server.write(lambda c: clear_login_attempts(c, handle=handle, address=client_address))
         secret, context = await start_session(request, server, credentials[0])
-    except ReadOnlyError as refusal:
-        secret, person, csrf = await start_read_only_session(server, credentials[0], refusal)
+    except ReadOnlyError:
+        secret, person, csrf = await start_read_only_session(server, credentials[0])
         context = RequestContext(server=server, person=person, csrf=csrf, secret=secret, now=now)
         await server.store.deferred.write(
             lambda c: record_action(c, "log in", now=now, account=person.id), description=f"account {person.id}: log in"
@@ -145,10 +151,10 @@ def get_client_address(request: Request) -> str:
     return request.client.host if request.client else ""
 
 
-def too_many_attempts_message(wait_seconds: float) -> str:
-    """What somebody is told who has to wait."""
-    minutes = math.ceil(wait_seconds / 60)
-    return f"too many attempts; wait {minutes} {'minute' if minutes == 1 else 'minutes'}, then try again"
+def too_many_attempts(wait_seconds: float) -> UsageError:
+    """The refusal of somebody who has to wait."""
+    minutes = format_count(math.ceil(wait_seconds / 60), "minute")
+    return UsageError("too-many-attempts", f"too many attempts; wait {minutes}, then try again")
 
 
 async def start_session(request: Request, server: ServerContext, account: int) -> tuple[str, RequestContext]:
@@ -193,7 +199,7 @@ async def password_page(request: Request, context: SignedIn) -> Response:
     return _password_form(request, has_one=credentials is not None)
 
 
-def _password_form(request: Request, *, has_one: bool, problem: str | None = None) -> Response:
+def _password_form(request: Request, *, has_one: bool, problem: Note | None = None) -> Response:
     status = 422 if problem else 200
     return render(
         request, "password.html", status=status, has_one=has_one, problem=problem, shortest=MIN_PASSWORD_LENGTH
@@ -210,15 +216,17 @@ async def change_password(request: Request, context: SignedIn) -> Response:
     credentials = await context.read(lambda c: find_password_hash(c, handle))
     try:
         if wait_seconds:
-            raise UsageError(too_many_attempts_message(wait_seconds))
+            raise too_many_attempts(wait_seconds)
         stored_hash = credentials[1] if credentials else None
         if not await context.server.hash(lambda: is_correct_password(context.text("old"), stored_hash)):
-            raise UsageError("the old password is wrong")
+            raise UsageError("wrong-password", "the old password is wrong", parameter="old")
         require_strong_password(new_password, handle=handle, name=context.person.name or "")
         if new_password != context.text("again"):
-            raise UsageError("the two new passwords differ; write the same one twice")
+            raise UsageError(
+                "passwords-differ", "the two passwords differ: enter the same one twice", parameter="again"
+            )
     except UsageError as error:
-        return _password_form(request, has_one=credentials is not None, problem=str(error))
+        return _password_form(request, has_one=credentials is not None, problem=error.note)
     new_hash = await context.server.hash(lambda: hash_password(new_password))
 
     def work(connection: Connection) -> None:
@@ -234,16 +242,32 @@ async def change_password(request: Request, context: SignedIn) -> Response:
 def require_strong_password(password: str, *, handle: str = "", name: str = "") -> None:
     """Refuse a password that is guessed at once."""
     if len(password) < MIN_PASSWORD_LENGTH:
-        raise UsageError(f"a password needs at least {MIN_PASSWORD_LENGTH} characters, found {len(password)}")
+        raise UsageError(
+            "short-password",
+            f"a password needs at least {MIN_PASSWORD_LENGTH} characters, found {len(password)}",
+            parameter="password",
+        )
     if len(password) > MAX_PASSWORD_LENGTH:
-        raise UsageError(f"a password has at most {MAX_PASSWORD_LENGTH} characters, found {len(password)}")
+        raise UsageError(
+            "long-password",
+            f"a password has at most {MAX_PASSWORD_LENGTH} characters, found {len(password)}",
+            parameter="password",
+        )
     folded = password.casefold()
     if len(set(folded)) < 5:
-        raise UsageError("this password repeats a few characters; take one that nobody guesses, such as four words")
+        raise UsageError(
+            "repetitive-password",
+            "this password repeats a few characters; choose one that nobody guesses, such as four words",
+            parameter="password",
+        )
     for guess in (handle, name, "password", "ringtrue", "12345678", "qwertyui"):
         remainder = folded.replace(guess.casefold(), "") if len(guess) > 2 else folded
         if len(remainder) < MIN_PASSWORD_LENGTH // 2:
-            raise UsageError("this password is easily guessed; take one that nobody guesses, such as four words")
+            raise UsageError(
+                "guessable-password",
+                "this password is easily guessed; choose one that nobody guesses, such as four words",
+                parameter="password",
+            )
 
 
 def hash_password(password: str) -> str:

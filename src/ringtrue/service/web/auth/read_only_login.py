@@ -26,7 +26,6 @@ SESSION_MINUTES = 30
 PREFIX = "read-only:"  # no secret of another session has a colon
 PURPOSE = "read-only login"
 MAX_KEYS = 100_000
-ONLY_OWNERS = "only an owner can log in until it can be written again, to download exports and a backup"
 
 
 class MemoryAttempts:
@@ -71,13 +70,14 @@ async def record_attempt_in_memory(server: ServerContext, *, handle: str, addres
     return written or server.attempts.record(handle=handle, address=address, now=now)
 
 
-async def start_read_only_session(
-    server: ServerContext, account: int, refusal: ReadOnlyError
-) -> tuple[str, Person, str]:
+async def start_read_only_session(server: ServerContext, account: int) -> tuple[str, Person, str]:
     """A secret for the cookie that is kept nowhere else, who it is, and the word that every form has to send back."""
     person, fingerprint = await server.read(lambda connection: _load_person(connection, account))
     if not person.owner:
-        raise ReadOnlyError(f"{refusal}; {ONLY_OWNERS}")
+        raise ReadOnlyError(
+            "only-owners-now",
+            "the database cannot be written now: until it can, only owners log in, to download exports and a backup",
+        )
     await check_health(server, was_refused=True)  # what was found before the disk was full would end the session
     csrf, expires = secrets.token_urlsafe(32), int(server.clock() + SESSION_MINUTES * 60)
     signed = server.sign_in_memory(f"{account}:{expires}:{fingerprint}:{csrf}", PURPOSE)

@@ -82,7 +82,8 @@ class UnknownTokenError(ForbiddenError):
 
     def __init__(self) -> None:
         super().__init__(
-            "expected a token that is known here, in the header 'Authorization: Bearer …'; it may be revoked or too old"
+            "unknown-token",
+            "expected a known token in the header 'Authorization: Bearer …'; it may be revoked or expired",
         )
 
 
@@ -95,7 +96,8 @@ def _authorise_token(connection: Connection, server: ServerContext, secret: str,
     person, scopes = token_owner
     if scope is not None and scope not in scopes:
         raise ForbiddenError(
-            f"this token may not do this: it needs the scope '{scope}', and has {', '.join(sorted(scopes))}"
+            "scope-needed",
+            f"this token may not do this: it needs the scope '{scope}', and has {', '.join(sorted(scopes))}",
         )
     return Caller(server=server, person=person, scopes=scopes, now=now)
 

@@ -20,7 +20,9 @@ def parse_number(text: object, *, least: int = 1) -> int:
         number = int(text)
         if least <= number <= MAX_ID:
             return number
-    raise UsageError("this address or form is not complete; go back to your projects, and judge on from there")
+    raise UsageError(
+        "incomplete-address", "this address or form is not complete; go back to your projects, and judge on from there"
+    )
 
 
 def parse_optional_number(text: object, *, least: int = 1) -> int | None:
@@ -33,6 +35,8 @@ def resolve_queue(context: RequestContext, requested: str | None) -> str:
     if requested is None:
         return "main" if context.may("judge") else "gold"
     if requested not in get_args(Queue):
-        raise NotFoundError(f"there is no queue '{requested}'; there is {' and '.join(get_args(Queue))}")
+        raise NotFoundError(
+            "unknown-queue", f"there is no queue '{requested}'; there is {' and '.join(get_args(Queue))}"
+        )
     context.require("gold" if requested == "gold" else "judge")
     return requested

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from ringtrue.messages import Note
+
 if TYPE_CHECKING:
     from ringtrue.service.store.completion import CodeOffer
     from ringtrue.service.store.records import Settings
 
-PARTIAL_TERMS = "Whoever answers at least one question, but does not earn it, is shown a code for part of the work."
+PARTIAL_TERMS = Note(
+    "partial-code-terms",
+    "whoever answers at least one question, but does not earn it, is shown a code for part of the work",
+)
 
 
-def describe_code_terms(settings: Settings, offer: CodeOffer | None) -> list[str]:
+def describe_code_terms(settings: Settings, offer: CodeOffer | None) -> list[Note]:
     """What a worker has to do for the codes of a crowd link; nothing where there are none.
 
     Of traps it says no more than that there are attention checks, and that only where the code asks for them.
@@ -20,7 +25,7 @@ def describe_code_terms(settings: Settings, offer: CodeOffer | None) -> list[str
         >>> from ringtrue.service.store import Settings
         >>> from ringtrue.service.store.completion import CodeOffer
         >>> print(*describe_code_terms(Settings(completion_seconds=5), CodeOffer(full=True, partial=False)))
-        You earn the completion code if you answer every question of a task (“Can’t tell” counts for up to 25% of them, skipping does not) and take at least 5 seconds a question on average.
+        you earn the completion code if you answer every question of a task (“Can’t tell” counts for up to 25% of them, skipping does not) and take at least 5 seconds a question on average
     """  # noqa: E501
     if offer is None or not offer.full:
         return []
@@ -33,8 +38,8 @@ def describe_code_terms(settings: Settings, offer: CodeOffer | None) -> list[str
     ]
     *first, last = list(filter(None, conditions)) or ["finish a task"]
     all_conditions = f"{', '.join(first)} and {last}" if first else last
-    sentence = f"You earn the completion code if you {all_conditions}."
-    return [sentence, *([PARTIAL_TERMS] if offer.partial else [])]
+    terms = Note("code-terms", f"you earn the completion code if you {all_conditions}")
+    return [terms, *([PARTIAL_TERMS] if offer.partial else [])]
 
 
 def _answers_condition(settings: Settings) -> str:

@@ -76,7 +76,7 @@ async def join(request: Request, secret: str, context: Visitor) -> Response:
     _, project = await load_invitation(server, secret, "crowd")
     parameters = _platform_parameters(form)
     if parameters.get(MTURK_PREVIEW[0]) == MTURK_PREVIEW[1]:
-        raise UsageError("this is a preview: accept the task on the platform, then begin here")
+        raise UsageError("platform-preview", "this is a preview: accept the task on the platform, then begin here")
     visitor = _identify_visitor(request, context, parameters)
     account = await server.write(
         lambda c: accept_invitation(c, secret, now=server.clock(), parameters=parameters, **visitor)

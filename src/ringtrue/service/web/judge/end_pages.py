@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 
 from ringtrue.formatting.phrases import format_count
+from ringtrue.messages import Note
 from ringtrue.service.store.completion import find_mendable_shortfalls
 from ringtrue.service.web.responses import render
 
@@ -25,82 +26,96 @@ if TYPE_CHECKING:
 
 PROLIFIC_RETURN_URL = "https://app.prolific.com/submissions/complete?cc="
 NOTHING_LEFT = (
-    "You have seen all there is for you at the moment. Thank you.",
-    "New questions may come when other judges leave theirs.",
+    Note("all-seen", "you have seen all there is for you at the moment. Thank you"),
+    Note("may-come-back", "new questions may come when other judges leave theirs"),
 )
-NOTHING_LEFT_FOR_CROWD = ("Everything is judged, or in the hands of others. Thank you for coming.",)
-NOTHING_ANSWERED = (
-    "There is no completion code, as you have answered nothing here: return your submission on the platform."
+NOTHING_LEFT_FOR_CROWD = (Note("all-taken", "everything is judged, or in the hands of others. Thank you for coming"),)
+NOTHING_ANSWERED = Note(
+    "nothing-answered",
+    "there is no completion code, as you have answered nothing here: return your submission on the platform",
 )
-HAND_IN = "Hand them in when you are content with them; after that they stay as they are."
-GO_BACK_OR_RETURN = "Go back and answer the rest, or return your submission on the platform."
-GO_BACK_OR_PARTIAL = "Go back and answer the rest, or hand in what there is for the code for part of the work."
-NO_CODE = "There is no completion code for this: return your submission on the platform."
-REPORT_FINISHED = "Go back to the page that brought you here, and say there that you are finished."
-QUALITY_NOT_MET = "Your work did not meet the quality requirements of this project."
-STOP_MEANS = (
-    "What you answered is kept, and cannot be changed any more. The questions that are open go to other judges."
+HAND_IN = Note("ready-to-hand-in", "hand them in when you are content with them; after that they stay as they are")
+GO_BACK_OR_RETURN = Note("go-back-or-return", "go back and answer the rest, or return your submission on the platform")
+GO_BACK_OR_PARTIAL = Note(
+    "go-back-or-partial-code",
+    "go back and answer the rest, or hand in what there is for the code for part of the work",
 )
-STOP_WITHOUT_CODE = "If you hand in now, there is no completion code for this task."
-STOP_WITH_PARTIAL = "If you hand in now, you get the code for part of the work, and not the completion code."
-STOP_WITH_ENOUGH = "These are enough answers for the completion code."
-STOP_KEEPS_CODE = "You keep the completion code that you have."
-HAS_CODE = ("You have the completion code", "Your work is done: each worker has one code, and this is yours.")
-HAS_PARTIAL_CODE = (
-    "You have the code for part of the work",
-    "Another task, done as a whole, brings the completion code in its place.",
+NO_CODE = Note("no-code-earned", "there is no completion code for this: return your submission on the platform")
+REPORT_FINISHED = Note(
+    "report-finished", "go back to the page that brought you here, and report there that you are finished"
 )
-HAS_DONE = ("Your work is done",)
-MORE_WITHOUT_CODE = "You may go on with further tasks. They bring no other code."
+QUALITY_NOT_MET = Note("quality-not-met", "your work did not meet the quality requirements of this project")
+STOP_MEANS = Note(
+    "stop-is-final",
+    "what you answered is kept, and cannot be changed any more. The questions that are open go to other judges",
+)
+STOP_WITHOUT_CODE = Note("stop-without-code", "if you hand in now, there is no completion code for this task")
+STOP_WITH_PARTIAL = Note(
+    "stop-with-partial-code",
+    "if you hand in now, you get the code for part of the work, and not the completion code",
+)
+STOP_WITH_ENOUGH = Note("stop-with-code", "these are enough answers for the completion code")
+STOP_KEEPS_CODE = Note("stop-keeps-code", "you keep the completion code that you have")
+HANDED_IN = Note("task-handed-in", "your task is handed in")
+KEPT_IN_TIME = Note("answers-kept", "what you answered in time is kept")
+REST_GOES_ON = Note("rest-goes-on", "the questions that were left go to other judges")
+THANKS = Note("thanks", "thank you for your help")
+ONE_CODE_EACH = Note("one-code-each", "your work is done: each worker has one code, and this is yours")
+CODE_FOR_WHOLE_TASK = Note(
+    "code-for-whole-task", "another task, done as a whole, brings the completion code in its place"
+)
+MORE_WITHOUT_CODE = Note("no-further-code", "you may go on with further tasks. They bring no other code")
+MOMENT = Note("takes-a-moment", "this takes a moment")
 LOOK_AGAIN_SECONDS = 5  # after which a page that waits for pairs asks again by itself
 
 
-def describe_work(work: TaskWork) -> str:
-    """What was done of a task, as a sentence without its full stop.
+def describe_work(work: TaskWork) -> Note:
+    """What was done of a task.
 
     Examples:
         >>> from ringtrue.service.store.completion import TaskWork
-        >>> describe_work(TaskWork(questions=20, answered=12, unsure=2, skipped=6))
-        'You answered 12 of 20 questions, chose “Can’t tell” for 2 and skipped 6'
-        >>> describe_work(TaskWork(questions=1, answered=1, unsure=0, skipped=0))
-        'You answered 1 of 1 question'
+        >>> print(describe_work(TaskWork(questions=20, answered=12, unsure=2, skipped=6)))
+        you answered 12 of 20 questions, chose “Can’t tell” for 2 and skipped 6
+        >>> print(describe_work(TaskWork(questions=1, answered=1, unsure=0, skipped=0)))
+        you answered 1 of 1 question
     """
     parts = [f"answered {work.answered} of {format_count(work.questions, 'question')}"]
     parts += [f"chose “Can’t tell” for {work.unsure}"] if work.unsure else []
     parts += [f"skipped {work.skipped}"] if work.skipped else []
-    return f"You {' and '.join(filter(None, (', '.join(parts[:-1]), parts[-1])))}"
+    return Note("work-done", f"you {' and '.join(filter(None, (', '.join(parts[:-1]), parts[-1])))}")
 
 
-def describe_shortfalls(missing: Iterable[Shortfall], work: TaskWork) -> list[str]:
+def describe_shortfalls(missing: Iterable[Shortfall], work: TaskWork) -> list[Note]:
     """What was done, and what is missing for a completion code, in words; of traps and time no more than that it is.
 
     Examples:
         >>> from ringtrue.service.store.completion import Shortfall, TaskWork
         >>> done = TaskWork(questions=20, answered=12, unsure=0, skipped=0)
-        >>> describe_shortfalls([Shortfall("answered", 12, 20)], done)
-        ['You answered 12 of 20 questions; the completion code needs 20.']
+        >>> print(*describe_shortfalls([Shortfall("answered", 12, 20)], done))
+        you answered 12 of 20 questions; the completion code needs 20
         >>> done = TaskWork(questions=20, answered=20, unsure=0, skipped=0)
-        >>> describe_shortfalls([Shortfall("traps", 1, 4), Shortfall("time", 20, 60)], done)
-        ['You answered 20 of 20 questions.', 'Your work did not meet the quality requirements of this project.']
+        >>> [note.code for note in describe_shortfalls([Shortfall("traps", 1, 4), Shortfall("time", 20, 60)], done)]
+        ['work-done', 'quality-not-met']
     """
     shortfalls = {shortfall.kind: shortfall for shortfall in missing}
-    counted = ", “Can’t tell” included" if work.unsure else ""
-    needed = (
-        f"; the completion code needs {shortfalls['answered'].needed:g}{counted}" if "answered" in shortfalls else ""
-    )
-    sentences = [f"{describe_work(work)}{needed}."]
+    notes = [describe_work(work)]
+    if "answered" in shortfalls:
+        counted = ", “Can’t tell” included" if work.unsure else ""
+        needed = f"{shortfalls['answered'].needed:g}{counted}"
+        notes = [Note("code-needs-answers", f"{notes[0].text}; the completion code needs {needed}")]
     if "unsure" in shortfalls:
         most = shortfalls["unsure"].needed
-        sentences.append(
-            f"For the completion code, at most {most:g} “Can’t tell” {'counts' if most == 1 else 'count'} as answered."
+        count = "counts" if most == 1 else "count"
+        notes.append(
+            Note("too-many-unsure", f"for the completion code, at most {most:g} “Can’t tell” {count} as answered")
         )
     if shortfalls.keys() & {"traps", "time"}:
-        sentences.append(QUALITY_NOT_MET)
-    return sentences
+        notes.append(QUALITY_NOT_MET)
+    return notes
 
 
 def all_answered_page(
-    request: Request, screen: JudgeScreen, work: TaskWork, completion: Completion | None, message: str | None
+    request: Request, screen: JudgeScreen, work: TaskWork, completion: Completion | None, message: Note | None
 ) -> Response:
     """No question of a task is open: it can be handed in, or what was skipped be answered after all."""
     missing = () if completion is None else find_mendable_shortfalls(completion.missing)
@@ -115,6 +130,7 @@ def all_answered_page(
         project=screen.context.project,
         state=screen.state,
         message=message,
+        page="all-answered",
         heading=heading or f"{work.answered} of {work.questions} answered",
         sentences=[*([] if is_all_answered else describe_shortfalls(missing, work)), what_next],
         reopen=work.skipped > 0 or bool(missing),
@@ -123,7 +139,7 @@ def all_answered_page(
 
 def stop_page(request: Request, screen: JudgeScreen, work: TaskWork, completion: Completion | None) -> Response:
     """Some questions of a task are open: what it means to hand it in as it is."""
-    sentences = [f"{describe_work(work)}."]
+    sentences = [describe_work(work)]
     if completion is not None:
         missing = find_mendable_shortfalls(completion.missing)
         sentences = describe_shortfalls(missing, work)
@@ -146,7 +162,8 @@ def thanks_page(request: Request, screen: JudgeScreen, work: TaskWork, completio
         screen.context.project,
         completion,
         "Thank you" if work.has_answers else "Handed in",
-        "Your task is handed in.",
+        HANDED_IN,
+        page="handed-in",
         work=work,
         more=screen.state.queue,
         more_name="Go on with another task",
@@ -154,18 +171,19 @@ def thanks_page(request: Request, screen: JudgeScreen, work: TaskWork, completio
 
 
 def time_over_page(
-    request: Request, screen: JudgeScreen, work: TaskWork, completion: Completion | None, message: str | None
+    request: Request, screen: JudgeScreen, work: TaskWork, completion: Completion | None, message: Note | None
 ) -> Response:
     """The time of a task has ended: what was answered stays, and the rest goes to others."""
-    sentences = ["What you answered in time is kept."] if work.has_answers else []
+    sentences = [KEPT_IN_TIME] if work.has_answers else []
     if work.answered + work.unsure + work.skipped < work.questions:
-        sentences.append("The questions that were left go to other judges.")
+        sentences.append(REST_GOES_ON)
     return _end_page(
         request,
         screen.context.project,
         completion,
         "The time of this task is over",
         *sentences,
+        page="time-over",
         work=work,
         status=410,
         message=message,
@@ -175,24 +193,26 @@ def time_over_page(
 
 def code_page(request: Request, project: Project, completion: Completion, *, is_anything_left: bool) -> Response:
     """A worker who has a code comes back: the code is shown, and no task is begun."""
-    heading, *sentences = (
-        HAS_PARTIAL_CODE if completion.kind == "partial" else HAS_CODE if completion.code else HAS_DONE
-    )
+    heading, sentences = "Your work is done", list[Note]()
+    if completion.kind == "partial":
+        heading, sentences = "You have the code for part of the work", [CODE_FOR_WHOLE_TASK]
+    elif completion.code:
+        heading, sentences = "You have the completion code", [ONE_CODE_EACH]
     more = "main" if is_anything_left else None
-    return _end_page(request, project, replace(completion, missing=()), heading, *sentences, more=more)
+    return _end_page(request, project, replace(completion, missing=()), heading, *sentences, page="code", more=more)
 
 
 def nothing_left_page(request: Request, project: Project, completion: Completion | None) -> Response:
     """No task could be made for this judge."""
     sentences = NOTHING_LEFT if completion is None else NOTHING_LEFT_FOR_CROWD
-    return _end_page(request, project, completion, "Nothing left to judge", *sentences)
+    return _end_page(request, project, completion, "Nothing left to judge", *sentences, page="nothing-left")
 
 
-def closed_page(request: Request, project: Project, completion: Completion | None, reason: str) -> Response:
+def closed_page(request: Request, project: Project, completion: Completion | None) -> Response:
     """The owner has closed the project."""
-    return _end_page(
-        request, project, completion, "This project is closed", f"{reason}. Thank you for your help.", status=410
-    )
+    reason = Note("project-closed", f"'{project.title}' is closed: there is nothing more to judge")
+    heading = "This project is closed"
+    return _end_page(request, project, completion, heading, reason, THANKS, page="closed", status=410)
 
 
 def waiting_page(request: Request, project: Project) -> Response:
@@ -203,8 +223,9 @@ def waiting_page(request: Request, project: Project) -> Response:
         status=503,
         headers={"Retry-After": "2"},
         project=project,
+        page="choosing-pairs",
         heading="New pairs are being chosen",
-        sentences=["This takes a moment."],
+        sentences=[MOMENT],
         message=None,
         more="main",
         more_name="Look again",
@@ -219,10 +240,11 @@ def _end_page(
     project: Project,
     completion: Completion | None,
     heading: str,
-    *sentences: str,
+    *sentences: Note,
+    page: str,
     work: TaskWork | None = None,
     status: int = 200,
-    message: str | None = None,
+    message: Note | None = None,
     more: str | None = None,
     more_name: str = "Begin another task",
 ) -> Response:
@@ -234,6 +256,7 @@ def _end_page(
         "end.html",
         status=status,
         project=project,
+        page=page,
         heading=heading,
         sentences=[*sentences, *_describe_end(completion, work), *([MORE_WITHOUT_CODE] if has_all else [])],
         message=message,
@@ -245,10 +268,10 @@ def _end_page(
     )
 
 
-def _describe_end(completion: Completion | None, work: TaskWork | None) -> list[str]:
+def _describe_end(completion: Completion | None, work: TaskWork | None) -> list[Note]:
     """What was done of a task, and what a crowd worker without a code is told."""
     if completion is None:
-        return [] if work is None else [f"{describe_work(work)}."]
+        return [] if work is None else [describe_work(work)]
     work = work or completion.work
     sentences = [] if work is None else describe_shortfalls(completion.missing, work)
     if completion.kind is None:

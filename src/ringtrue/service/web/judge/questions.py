@@ -13,6 +13,7 @@ from fastapi import APIRouter, Request
 from fastapi.responses import JSONResponse, Response
 
 from ringtrue.errors import ConflictError, LateError, ReadOnlyError, UnavailableError, UsageError
+from ringtrue.messages import Note
 from ringtrue.service.store.answers import record_answer, undo_last_answer
 from ringtrue.service.store.completion import load_code_offer, load_task_work
 from ringtrue.service.store.records import Answer
@@ -49,11 +50,13 @@ AnswerKind: TypeAlias = Literal["answer", "unsure", "skip"]
 router = APIRouter(include_in_schema=False)
 FORM_FIELDS = ("csrf", *ANSWER_FIELDS)
 MESSAGES = {
-    "unseen": "Your answer came before this question could be seen, and was not taken. Answer it now.",
-    "late": "Your last answer came too late: it is kept, but does not count.",
-    "undone": "Your last answer is undone. Answer again.",
-    "stays": "There is nothing to undo.",
-    "reopened": "These questions are open again.",
+    "unseen": Note(
+        "answer-unseen", "your answer came before this question could be seen, and was not taken. Answer it now"
+    ),
+    "late": Note("answer-late", "your last answer came too late: it is kept, but does not count"),
+    "undone": Note("answer-undone", "your last answer is undone. Answer again"),
+    "stays": Note("nothing-to-undo", "there is nothing to undo"),
+    "reopened": Note("questions-reopened", "these questions are open again"),
 }
 
 
@@ -71,7 +74,7 @@ async def judge(request: Request, access: SessionJudge) -> Response:
             screen = await access.write(lambda connection, context: _end_task(connection, context, screen.state.id))
         except ReadOnlyError as error:  # the next visit, or the server by itself, closes it; no code is shown before
             work = await access.read(lambda connection, _: load_task_work(connection, screen.state.id)[0])
-            return time_over_page(request, screen, work, None, str(error))
+            return time_over_page(request, screen, work, None, error.note)
     if screen.state.closed is not None and screen.state.outcome != "expired":
         return see_other(f"/p/{screen.context.project.name}/done?task={screen.state.id}")
     if screen.state.closed is not None or screen.question is None:
@@ -116,14 +119,13 @@ async def answer(request: Request, access: SessionJudge) -> Response:
     except UnavailableError as error:
         if wants_json(request):
             raise
-        message = str(error)
         return render(
             request,
             "resend.html",
             status=503,
             headers={"Retry-After": "2"},
             fields=form.items(),
-            why=f"{message[:1].upper()}{message[1:]}.",
+            why=error.note,
             action=request.url.path,
         )
     next_path = task_path(request.path_params["project"], state.id, message_key)
@@ -168,7 +170,7 @@ def _parse_answer_kind(form: dict[str, str]) -> AnswerKind:
     """What a form says by which of its buttons was used: one with an answer, one with a reason, or one to skip."""
     kind = form.get("kind") or ("unsure" if form.get("reason") and "answer" not in form else "answer")
     if kind not in get_args(AnswerKind):
-        raise UsageError(f"expected an answer, unsure or skip, found '{kind}'")
+        raise UsageError("unknown-answer-kind", f"expected an answer, unsure or skip, found '{kind}'", parameter="kind")
     return cast(AnswerKind, kind)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from markupsafe import Markup
 
 from ringtrue.errors import NotFoundError, UnavailableError
+from ringtrue.messages import Note
 from ringtrue.service.store.completion import load_code_offer
 from ringtrue.service.store.tasks import get_task_state, load_next_question
 from ringtrue.service.web.judge.code_terms import describe_code_terms
@@ -74,7 +75,7 @@ class JudgeScreen:
     question: ShownQuestion | None = None
     first: DocumentView | None = None
     right: DocumentView | None = None
-    code_terms: tuple[str, ...] = ()
+    code_terms: tuple[Note, ...] = ()
 
 
 @lru_cache(maxsize=256)
@@ -104,7 +105,7 @@ def make_buttons(scale: Scale) -> tuple[Button, ...]:
 
 @lru_cache(maxsize=256)
 def render_answer_panel(
-    scale: Scale, guidelines: str, *, shortcuts: bool, first: bool, code_terms: tuple[str, ...] = ()
+    scale: Scale, guidelines: str, *, shortcuts: bool, first: bool, code_terms: tuple[Note, ...] = ()
 ) -> Markup:
     """The lower part of the judge's screen; `first` when there is nothing to undo yet. It takes half a page's time."""
     html = TEMPLATES.get_template("answers.html").render(
@@ -172,7 +173,7 @@ async def wait_for_pairs(server: ServerContext, project: Project, account: int) 
     deadline = time.monotonic() + PAIR_WAIT_SECONDS
     while (chosen_count := await server.choose_pairs(make_refill_job(server, project, account))) is None:
         if time.monotonic() >= deadline:
-            raise PairsPendingError("new pairs are being chosen; ask again in a moment")
+            raise PairsPendingError("pairs-pending", "new pairs are being chosen; ask again in a moment")
         await asyncio.sleep(PAIR_POLL_SECONDS)
     return chosen_count > 0
 
@@ -195,7 +196,7 @@ def require_task_role(context: RequestContext, state: TaskState) -> TaskState:
     Asked after a write, in the same piece of work, it takes back what was written.
     """
     if state.project != context.project.id:
-        raise NotFoundError("there is no such task for you in this project")
+        raise NotFoundError("no-such-task", "there is no such task for you in this project")
     context.require("gold" if state.queue == "gold" else "judge")
     return state
 
@@ -210,7 +211,7 @@ def load_judge_screen(connection: Connection, context: RequestContext, task: int
     patterns = compile_query_patterns(question.query_text or question.query) if settings.highlight else ()
     right = None if question.right is None else make_document_view(question.right, patterns, html=settings.html)
     first = make_document_view(question.left, patterns, html=settings.html)
-    code_terms: tuple[str, ...] = ()
+    code_terms: tuple[Note, ...] = ()
     if context.person.kind == "crowd":
         code_terms = tuple(
             describe_code_terms(settings, load_code_offer(connection, context.project.id, context.person.id))

@@ -47,7 +47,7 @@ async def show_start_page(request: Request, access: JudgeAccess, queue: str | No
     project: Project = request.state.context.project
     completion = await settle(access)
     if project.closed is not None:
-        return closed_page(request, project, completion, f"'{project.title}' is closed: there is nothing more to judge")
+        return closed_page(request, project, completion)
     if completion is not None and completion.kind is not None:
         return code_page(request, project, completion, is_anything_left=is_anything_left)
     if not is_anything_left:
@@ -68,8 +68,8 @@ async def begin(request: Request, access: SessionJudge) -> Response:
     queue = access.form.get("queue")
     try:
         state = await _open_task(access, queue if isinstance(queue, str) else None)
-    except LateError as error:
-        return closed_page(request, request.state.context.project, await settle(access), str(error))
+    except LateError:
+        return closed_page(request, request.state.context.project, await settle(access))
     except PairsPendingError:
         return waiting_page(request, request.state.context.project)
     if state is not None:

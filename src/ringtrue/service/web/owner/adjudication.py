@@ -26,11 +26,10 @@ from ringtrue.service.store.adjudication import (
 from ringtrue.service.store.items import load_undecided_gold, withdraw_gold_draw
 from ringtrue.service.store.progress import load_progress
 from ringtrue.service.web.auth.dependencies import ProjectOwner, ProjectOwnerUpload, RequestContext
+from ringtrue.service.web.owner.forms import WHOLE_FORM, FormState, empty_file
 from ringtrue.service.web.owner.kept_files import forget_form_files, keep_form_files, read_form_files
 from ringtrue.service.web.owner.page_layout import (
-    FormState,
     PathId,
-    as_sentence,
     record_owner_action,
     redirect_with_notes,
     render_owner_page,
@@ -47,6 +46,7 @@ router = APIRouter(include_in_schema=False)
 MAX_OPEN_SHOWN, MAX_DECIDED_SHOWN = 50, 50
 PAIR_ANSWER_NAMES = {"left": "First document", "right": "Second document"}  # no judge's left or right
 MAX_DRAW = 100_000  # documents or queries of gold
+FIELD_BY_PARAMETER = {"budget": "number", "queries": "number", "measure": "measures"}  # of `draw_gold`
 MAX_WIDTHS_LISTED = 6  # runs and measures in the sentence about what to expect
 
 
@@ -91,7 +91,7 @@ async def decide(request: Request, context: ProjectOwner, item: PathId) -> Respo
     try:
         await context.write(with_audit_record(context, "decide", work, item=item))
     except UsageError as error:
-        form.problems[""] = as_sentence(str(error))
+        form.attach_error(error)
         return await _render_item_page(request, context, item, form, status=422)
     remaining = await context.read(lambda c: load_disagreements(c, context.project, limit=1))
     path = f"/p/{context.project.name}/adjudicate"
@@ -114,14 +114,16 @@ async def gold_page(request: Request, context: ProjectOwner) -> Response:
 @router.post("/p/{project}/gold")
 async def draw_gold_queue(request: Request, context: ProjectOwnerUpload) -> Response:
     """Draw documents into the queue of the gold judges."""
-    form = FormState.from_submission(context.form, ("how", "number", "measures", "compare", "wanted"))
-    how = form.parse_choice("how", "What is drawn", ("documents", "queries"))
-    number = form.parse_number("number", "How many", 1, MAX_DRAW)
-    wanted = form.parse_number("wanted", "Gold judges for each document", 1, 100)
+    form = FormState.from_submission(
+        context.form, ("how", "number", "measures", "compare", "wanted"), file_fields=("bronze",)
+    )
+    how = form.parse_choice("how", ("documents", "queries"))
+    number = form.parse_number("number", 1, MAX_DRAW)
+    wanted = form.parse_number("wanted", 1, 100)
     measures = [name for line in form["measures"].splitlines() for name in line.split()] or ["P@10"]
-    files = await read_form_files(context, form, ["bronze"])
+    files = await read_form_files(context, form)
     if any(not file.content for file in files["bronze"]):
-        form.problems["bronze"] = f"{files['bronze'][0].name}: this file is empty."
+        form.problems["bronze"] = empty_file(files["bronze"][0])
     if number is None or wanted is None or form.problems:
         await keep_form_files(context, form, files)
         return await _render_gold_page(request, context, form, status=422)
@@ -140,12 +142,9 @@ async def draw_gold_queue(request: Request, context: ProjectOwnerUpload) -> Resp
                 rng=np.random.default_rng(),
             )
         )
-    except MeasureError as error:
-        form.problems["measures"] = as_sentence(str(error))
-        await keep_form_files(context, form, files)
-        return await _render_gold_page(request, context, form, status=422)
     except (InputError, UsageError, ConflictError) as error:
-        form.attach_error(error, files)
+        default_field = "measures" if isinstance(error, MeasureError) else WHOLE_FORM
+        form.attach_error(error, files, fields=FIELD_BY_PARAMETER, default_field=default_field)
         await keep_form_files(context, form, files)
         return await _render_gold_page(request, context, form, status=422)
     await forget_form_files(context)
@@ -160,7 +159,7 @@ async def draw_gold_queue(request: Request, context: ProjectOwnerUpload) -> Resp
         f"/p/{context.project.name}/gold",
         message,
         *_expected_width_notes(gold_draw),
-        *map(as_sentence, gold_draw.notes),
+        *gold_draw.notes,
     )
 
 
@@ -173,7 +172,7 @@ async def withdraw_gold_queue(context: ProjectOwner) -> Response:
             with_audit_record(context, "withdraw gold", lambda c: withdraw_gold_draw(c, context.project))
         )
     except ConflictError as error:
-        return redirect_with_notes(context, address, as_sentence(str(error)))
+        return redirect_with_notes(context, address, error.note)
     return redirect_with_notes(
         context, address, f"The draw is withdrawn: {format_count(withdrawn, 'document')} wait for gold no longer."
     )

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 
 from fastapi import APIRouter, Request, Response
 
+from ringtrue.messages import Note
 from ringtrue.service.store.audit_log import load_audit_entries
 from ringtrue.service.store.sessions import SCOPES, issue_token, load_tokens, require_token_account, revoke_token
 from ringtrue.service.web.auth.dependencies import ProjectOwner, RequestContext, ServerOwner, SignedIn
 from ringtrue.service.web.downloads import send_backup
+from ringtrue.service.web.owner.forms import FIELD_LABELS, FormState
 from ringtrue.service.web.owner.page_layout import (
-    FormState,
     PathId,
     record_owner_action,
     redirect_with_notes,
@@ -79,7 +80,8 @@ async def _render_tokens_page(
     request: Request, context: RequestContext, form: FormState, *, status: int = 200
 ) -> Response:
     own_tokens = await context.read(lambda c: load_tokens(c, context.person.id))
-    scopes = {name: meaning for name, meaning in SCOPES.items() if name != "manage" or context.person.owner}
+    scopes = [name for name in SCOPES if name != "manage" or context.person.owner]
+    form.labels = FIELD_LABELS | {name: f"{name}: {meaning}" for name, meaning in SCOPES.items()}
     return render_owner_page(
         request,
         context,
@@ -98,14 +100,14 @@ async def new_token(request: Request, context: SignedIn) -> Response:
     """A key to the API; shown once."""
     form = FormState.from_submission(context.form, ("label", "days", *SCOPES))
     scopes = [name for name in SCOPES if form.is_on(name) and (name != "manage" or context.person.owner)]
-    days = form.parse_number("days", "Good for how many days", 1, 3650)
+    days = form.parse_number("days", 1, 3650)
     name = form["label"].strip()
     if not name:
-        form.problems["label"] = "Say what the token is for."
+        form.problems["label"] = Note("unnamed-token", "enter what the token is for")
     elif len(name) > 100:
-        form.problems["label"] = "At most 100 characters."
+        form.problems["label"] = Note("long-token-name", "at most 100 characters")
     if not scopes:
-        form.problems["scopes"] = "Choose at least one thing that the token may be used for."
+        form.problems["scopes"] = Note("no-scope", "choose at least one thing that the token may be used for")
     if days is None or form.problems:
         return await _render_tokens_page(request, context, form, status=422)
 

@@ -9,6 +9,7 @@ from fastapi import APIRouter, Request, Response
 
 from ringtrue.errors import InputError, UsageError
 from ringtrue.formatting.phrases import format_count
+from ringtrue.messages import Note
 from ringtrue.service.collect.export import (
     ExportedFile,
     LabelSelection,
@@ -23,12 +24,10 @@ from ringtrue.service.store.adjudication import count_ties
 from ringtrue.service.store.progress import load_judge_progress
 from ringtrue.service.web.auth.dependencies import ProjectOwner, ProjectOwnerUpload, RequestContext, Viewer
 from ringtrue.service.web.downloads import make_in_temp_folder, send_temp_file
+from ringtrue.service.web.owner.forms import FIELD_LABELS, FormState, empty_file, read_uploaded_files
 from ringtrue.service.web.owner.page_layout import (
-    FormState,
     PathId,
     add_notes,
-    as_sentence,
-    read_uploaded_files,
     record_owner_action,
     redirect_with_notes,
     render_owner_page,
@@ -44,14 +43,14 @@ if TYPE_CHECKING:
 
 router = APIRouter(include_in_schema=False)
 EXPORT_OPTIONS = ("which", "judge", "queue", "traps", "failed")
+EXPORT_LABELS = FIELD_LABELS | {"traps": "With the answers to traps"}
 
 
 @router.get("/p/{project}/exports")
 async def exports_page(request: Request, context: Viewer) -> Response:
     """The list of files, what each is for, and the command that reads it."""
-    return await _render_exports_page(
-        request, context, FormState(values={"which": "every", "queue": "main", "failed": "on"})
-    )
+    values = {"which": "every", "queue": "main", "failed": "on"}
+    return await _render_exports_page(request, context, FormState(values=values, labels=EXPORT_LABELS))
 
 
 async def _render_exports_page(
@@ -66,7 +65,7 @@ async def _render_exports_page(
             "done": sum(judge.done for judge in judges),
             "gold": sum(judge.gold for judge in judges),
             "judges": [judge.handle for judge in judges if judge.done or judge.gold],
-            "ties": as_sentence(format_ties_note(project, ties)) if ties else "",
+            "ties": format_ties_note(project, ties) if ties else None,
         }
 
     values = await context.read(load)
@@ -87,7 +86,7 @@ async def _render_exports_page(
 async def download(request: Request, context: Viewer, key: str) -> Response:
     """One of the files."""
     query = request.query_params
-    form = FormState(values={name: query.get(name, "") for name in EXPORT_OPTIONS})
+    form = FormState(values={name: query.get(name, "") for name in EXPORT_OPTIONS}, labels=EXPORT_LABELS)
     which = cast("LabelSelection", form["which"] or "every")
     queue = cast("Queue", form["queue"] if form["queue"] == "gold" else "main")
 
@@ -107,7 +106,7 @@ async def download(request: Request, context: Viewer, key: str) -> Response:
     try:
         exported = await make_in_temp_folder(context, work)
     except (InputError, UsageError) as error:
-        form.problems[""] = as_sentence(str(error))
+        form.attach_error(error)
         form.values["which"] = form["which"] or "every"
         return await _render_exports_page(request, context, form, status=422)
     await record_owner_action(context, "export", key=key, rows=exported.rows)
@@ -126,18 +125,22 @@ async def download_upload(context: ProjectOwner, upload: PathId) -> Response:
 @router.get("/p/{project}/import")
 async def import_page(request: Request, context: ProjectOwner) -> Response:
     """The form for labels from elsewhere."""
-    return render_owner_page(request, context, "import.html", form=FormState())
+    return render_owner_page(request, context, "import.html", form=FormState(labels=_import_labels(context)))
 
 
 @router.post("/p/{project}/import")
 async def import_file(request: Request, context: ProjectOwnerUpload) -> Response:
     """Take labels from a file."""
-    form = FormState()
+    form = FormState(file_fields=("labels",), labels=_import_labels(context))
     files = await read_uploaded_files(context.form, "labels")
     if len(files) != 1:
-        form.problems["labels"] = "Choose the file with the labels." if not files else "Choose one file."
+        form.problems["labels"] = (
+            Note("several-files", f"expected one file, found {len(files)}")
+            if files
+            else Note("no-files", "choose the file with the labels")
+        )
     elif not files[0].content:
-        form.problems["labels"] = f"{files[0].name}: this file is empty."
+        form.problems["labels"] = empty_file(files[0])
     if form.problems:
         return render_owner_page(request, context, "import.html", status=422, form=form)
     try:
@@ -147,12 +150,16 @@ async def import_file(request: Request, context: ProjectOwnerUpload) -> Response
             )
         )
     except (InputError, UsageError) as error:
-        form.problems["labels"] = as_sentence(str(error))
+        form.attach_error(error, {"labels": files}, default_field="labels")
         return render_owner_page(request, context, "import.html", status=422, form=form)
     await record_owner_action(context, "import labels", new=imported.new, known=imported.known, judges=imported.judges)
     duplicates = f"; {imported.known:,} were there already" if imported.known else ""
     message = f"{format_count(imported.new, 'new label')} of {format_count(imported.judges, 'judge')}{duplicates}."
-    return redirect_with_notes(context, f"/p/{context.project.name}", message, *map(as_sentence, imported.notes))
+    return redirect_with_notes(context, f"/p/{context.project.name}", message, *imported.notes)
+
+
+def _import_labels(context: RequestContext) -> dict[str, str]:
+    return FIELD_LABELS | ({"labels": "Preferences"} if context.project.scale.kind == "preference" else {})
 
 
 @router.get("/p/{project}/files/{upload}/take-back")

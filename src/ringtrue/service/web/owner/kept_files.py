@@ -23,9 +23,10 @@ from pathlib import Path
 from shutil import rmtree
 from typing import TYPE_CHECKING
 
+from ringtrue.messages import Note
 from ringtrue.service.collect.uploads import UploadedFile
 from ringtrue.service.web.disk_space import measure_disk
-from ringtrue.service.web.owner.page_layout import FormState, read_uploaded_files
+from ringtrue.service.web.owner.forms import FormState, read_uploaded_files
 
 if TYPE_CHECKING:
     from ringtrue.service.web.auth.dependencies import RequestContext
@@ -34,8 +35,12 @@ if TYPE_CHECKING:
 KEPT_SECONDS = 3_600.0
 MAX_SETS = 20  # forms that wait at a time; the oldest goes first
 MAX_TIMES_LIMIT = 3  # all sets together have at most so many times what one form may send
-NOT_KEPT = "The files that you had chosen could not be kept: choose them again."
-NO_ROOM = f"The disk for temporary files has little room left. {NOT_KEPT}"
+NOT_KEPT = Note("files-not-kept", "the files that you had chosen could not be kept: choose them again")
+NO_ROOM = Note(
+    "no-room-to-keep-files",
+    "the disk for temporary files has little room left, and the files that you had chosen could not be kept: choose "
+    "them again",
+)
 TOKEN_FIELD, INDEX = "kept", "index.json"
 
 
@@ -50,14 +55,14 @@ class KeptFile:
 
 
 async def read_form_files(
-    context: RequestContext, form: FormState, names: Iterable[str], *, many: Iterable[str] = ()
+    context: RequestContext, form: FormState, *, many: Iterable[str] = ()
 ) -> dict[str, list[UploadedFile]]:
     """The files of a form by field: those that were chosen now, and those that were kept and are still wanted.
 
     Fields of `many` files get both, but for kept ones whose name is chosen again; in others the new file replaces the
     kept one.
     """
-    files = {name: await read_uploaded_files(context.form, name) for name in names}
+    files = {name: await read_uploaded_files(context.form, name) for name in form.file_fields}
     token = context.text(TOKEN_FIELD)
     if not token:
         return files
@@ -69,7 +74,9 @@ async def read_form_files(
     kept = await asyncio.to_thread(_load_kept, context, token, wanted)
     for name, numbers in wanted.items():
         if len(numbers) > len(kept.get(name, ())):
-            form.problems[name] = "What you had chosen here is not kept any more: choose it again."
+            form.problems[name] = Note(
+                "file-not-kept-longer", "what you had chosen here is not kept any more: choose it again"
+            )
         new_names = {file.name for file in files[name]}
         files[name] = [file for file in kept.get(name, ()) if file.name not in new_names] + files[name]
     return files
@@ -82,8 +89,7 @@ async def keep_form_files(
     form.values[TOKEN_FIELD], form.kept = await asyncio.to_thread(_store_kept, context, files)
     size = sum(len(file.content) for chosen in files.values() for file in chosen)
     if size and not form.kept:
-        reason = NOT_KEPT if _has_room(size) else NO_ROOM
-        form.problems[""] = f"{form.problems.get('', '')} {reason}".strip()
+        form.notices.append(NOT_KEPT if _has_room(size) else NO_ROOM)
 
 
 async def forget_form_files(context: RequestContext) -> None:

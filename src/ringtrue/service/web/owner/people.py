@@ -12,6 +12,7 @@ from fastapi import APIRouter, Request, Response
 
 from ringtrue.errors import NotFoundError, UsageError
 from ringtrue.files.tabular import guard_formulas
+from ringtrue.messages import Note
 from ringtrue.service.store.accounts import (
     Account,
     add_member,
@@ -30,8 +31,8 @@ from ringtrue.service.store.tasks import count_tasks_by_outcome
 from ringtrue.service.web.auth.dependencies import ProjectOwner, RequestContext, ServerOwner
 from ringtrue.service.web.auth.invitations import RESET_DAYS, invite_to_reset_password
 from ringtrue.service.web.judge.end_pages import PROLIFIC_RETURN_URL
+from ringtrue.service.web.owner.forms import FormState
 from ringtrue.service.web.owner.page_layout import (
-    FormState,
     PathId,
     record_owner_action,
     redirect_with_notes,
@@ -124,11 +125,13 @@ async def invite_people(request: Request, context: ProjectOwner) -> Response:
     if context.text("kind") == "crowd":
         return await _invite_crowd(request, context)
     form = FormState.from_submission(context.form, ("role", "days", "whom"))
-    role = form.parse_choice("role", "As what", tuple(ROLE_NAMES))
-    days = form.parse_number("days", "Good for how many days", 1, 365)
+    role = form.parse_choice("role", tuple(ROLE_NAMES))
+    days = form.parse_number("days", 1, 365)
     notes = [line.strip()[:MAX_NOTE_LENGTH] for line in form["whom"].splitlines() if line.strip()] or [""]
     if len(notes) > MAX_LINKS:
-        form.problems["whom"] = f"At most {MAX_LINKS} people at once, one in a line; found {len(notes)}."
+        form.problems["whom"] = Note(
+            "too-many-links", f"at most {MAX_LINKS} people at once, one in a line; found {len(notes)}"
+        )
     if days is None or form.problems:
         form.values = INITIAL_VALUES | INITIAL_BOXES | form.values
         return await _render_people_page(request, context, form, status=422)
@@ -155,8 +158,8 @@ async def invite_people(request: Request, context: ProjectOwner) -> Response:
 
 async def _invite_crowd(request: Request, context: RequestContext) -> Response:
     form = FormState.from_submission(context.form, ("code", "partial_code", "uses", "crowd_days", *CROWD_FLAGS))
-    days = form.parse_number("crowd_days", "Good for how many days", 1, 365)
-    uses = form.parse_number("uses", "How many people at most", 1, 1_000_000, optional=True)
+    days = form.parse_number("crowd_days", 1, 365)
+    uses = form.parse_number("uses", 1, 1_000_000, optional=True)
     flags = {name: form.is_on(name) for name in CROWD_FLAGS}
     form_key = (context.project.id, form["code"], form["partial_code"], uses, days, sorted(flags.items()))
     code = form["code"].strip() or hash_secret(context.derive_secret("code", *form_key))[:8].upper()
@@ -164,9 +167,13 @@ async def _invite_crowd(request: Request, context: RequestContext) -> Response:
     secret = context.derive_secret("crowd", *form_key)
     for name, text in (("code", code), ("partial_code", partial_code or "")):
         if len(text) > MAX_CODE_LENGTH or not text.isprintable():
-            form.problems[name] = f"A completion code has at most {MAX_CODE_LENGTH} characters."
+            form.problems[name] = Note(
+                "bad-completion-code", f"a completion code has at most {MAX_CODE_LENGTH} characters that can be seen"
+            )
     if partial_code == code:
-        form.problems["partial_code"] = "Choose another code for part of the work than for all of it."
+        form.problems["partial_code"] = Note(
+            "same-completion-codes", "choose another code for part of the work than for all of it"
+        )
     if form.problems or days is None:
         form.values = INITIAL_VALUES | form.values
         return await _render_people_page(request, context, form, status=422)
@@ -236,7 +243,7 @@ async def take_part(context: ProjectOwner) -> Response:
     """Let the owner judge too, beginning now."""
     role = context.text("role")
     if role not in get_args(Role):
-        raise UsageError(f"a role is {', '.join(get_args(Role))}; found '{role}'")
+        raise UsageError("unknown-role", f"a role is {', '.join(get_args(Role))}; found '{role}'", parameter="role")
 
     def work(connection: Connection) -> None:
         add_member(connection, context.project.id, context.person.id, role, context.now, by=context.person.id)  # type: ignore[arg-type]
@@ -264,7 +271,7 @@ def _find_account(accounts: list[Account], account: int) -> Account:
     """One of these people."""
     match = next((candidate for candidate in accounts if candidate.id == account), None)
     if match is None:
-        raise NotFoundError(f"there is no account {account} here")
+        raise NotFoundError("no-such-account", f"there is no account {account} here")
     return match
 
 

@@ -34,7 +34,6 @@ from ringtrue.service.store.progress import (
 from ringtrue.service.web.auth.dependencies import Member, ProjectOwner, Viewer
 from ringtrue.service.web.owner.page_layout import (
     PathId,
-    as_sentence,
     redirect_with_notes,
     render_owner_page,
     with_audit_record,
@@ -188,7 +187,7 @@ async def set_task_aside(context: ProjectOwner, task: PathId) -> Response:
     """Count none of a failed task's answers."""
     failed = await context.read(lambda c: load_failed_tasks(c, context.project))
     if task not in {failed_task.task for failed_task in failed}:
-        raise NotFoundError(f"there is no task {task} here that failed its traps")
+        raise NotFoundError("no-such-task", f"there is no task {task} here that failed its traps")
     await context.write(
         with_audit_record(context, "set task aside", lambda c: set_aside_task(c, task, now=context.now), task=task)
     )
@@ -207,7 +206,7 @@ async def count_task_again(context: ProjectOwner, task: PathId) -> Response:
             )
         )
     except ConflictError as error:
-        return redirect_with_notes(context, address, as_sentence(str(error)))
+        return redirect_with_notes(context, address, error.note)
     leftover = f" {recount.not_again:,} do not: other judges have taken their places." if recount.not_again else ""
     return redirect_with_notes(
         context, address, f"{format_count(recount.again, 'answer')} of the task count again.{leftover}"

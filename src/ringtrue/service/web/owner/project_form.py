@@ -6,25 +6,14 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from ringtrue.errors import UsageError
+from ringtrue.messages import Note
 from ringtrue.service.store.records import PREFERENCE, SETTING_LIMITS, Scale, Settings
-from ringtrue.service.web.owner.page_layout import as_sentence
 
 if TYPE_CHECKING:
-    from ringtrue.service.web.owner.page_layout import FormState
+    from ringtrue.service.web.owner.forms import FormState
 
-NUMBER_FIELDS = {
-    "judges": "Judges for each item",
-    "task_size": "Questions in a task",
-    "traps": "Traps in a task",
-    "traps_needed": "Traps to be passed",
-    "minutes": "Time limit of a task, in minutes",
-    "lease_minutes": "Minutes without an answer",
-    "completion_seconds": "Least time for a task, in seconds a question",
-}
-PERCENTAGE_FIELDS = {
-    "completion_answered": "Questions to be answered, in percent",
-    "completion_unsure": "“Can’t tell” that counts as answered, in percent at most",
-}
+NUMBER_FIELDS = ("judges", "task_size", "traps", "traps_needed", "minutes", "lease_minutes", "completion_seconds")
+PERCENTAGE_FIELDS = ("completion_answered", "completion_unsure")
 FLAG_FIELDS = ("shortcuts", "highlight", "html", "together", "active", "completion_traps")
 SETTING_FIELDS = (*NUMBER_FIELDS, *PERCENTAGE_FIELDS, "failed_traps", *FLAG_FIELDS)
 SCALE_NAMES = {
@@ -101,27 +90,23 @@ def format_settings(settings: Settings) -> dict[str, str]:
 def parse_settings(form: FormState) -> Settings | None:
     """The settings that were filled in; None, with problems, where they are none."""
     numbers = {
-        name: form.parse_number(name, label, *SETTING_LIMITS[name], optional=name == "minutes")
-        for name, label in NUMBER_FIELDS.items()
+        name: form.parse_number(name, *SETTING_LIMITS[name], optional=name == "minutes") for name in NUMBER_FIELDS
     }
-    shares = {name: form.parse_percentage(name, label) for name, label in PERCENTAGE_FIELDS.items()}
-    failed_traps = form.parse_choice(
-        "failed_traps", "What becomes of a task that fails its traps", ("flag", "set_aside")
-    )
+    shares = {name: form.parse_percentage(name) for name in PERCENTAGE_FIELDS}
+    failed_traps = form.parse_choice("failed_traps", ("flag", "set_aside"))
     if form.problems.keys() & set(SETTING_FIELDS):
         return None
     try:
         flags = {name: form.is_on(name) for name in FLAG_FIELDS}
         return Settings(**numbers, **shares, failed_traps=failed_traps, **flags)  # type: ignore[arg-type]
     except UsageError as error:
-        name = error.parameter or ""
-        form.problems[name] = as_sentence(f"{NUMBER_FIELDS.get(name, name)}: {error.text}")
+        form.attach_error(error)
         return None
 
 
 def parse_scale(form: FormState) -> Scale | None:
     """The scale that was chosen; None, with a problem, where it cannot be used."""
-    kind = form.parse_choice("scale", "How is it judged", tuple(SCALE_NAMES))
+    kind = form.parse_choice("scale", tuple(SCALE_NAMES))
     if "scale" in form.problems:
         return None
     if kind == "preference":
@@ -133,13 +118,19 @@ def parse_scale(form: FormState) -> Scale | None:
     )
     if kind == "graded":
         if not 2 <= len(names) <= MAX_GRADES:
-            form.problems["grades"] = f"Expected 2 to {MAX_GRADES} names, one in a line; found {len(names)}."
+            form.problems["grades"] = Note(
+                "bad-grade-count", f"expected 2 to {MAX_GRADES} names, one in a line; found {len(names)}"
+            )
             return None
         if len({name.casefold() for name in names}) < len(names):
-            form.problems["grades"] = "Two grades have the same name; judges could not tell them apart."
+            form.problems["grades"] = Note(
+                "same-grade-names", "two grades have the same name; judges could not tell them apart"
+            )
             return None
         if any(len(name) > MAX_GRADE_LENGTH for name in names):
-            form.problems["grades"] = f"A name has at most {MAX_GRADE_LENGTH} characters, so that it fits on a button."
+            form.problems["grades"] = Note(
+                "long-grade-name", f"a name has at most {MAX_GRADE_LENGTH} characters, so that it fits on a button"
+            )
             return None
     return Scale.graded(*names)
 

@@ -10,6 +10,7 @@ from fastapi import APIRouter, Request, Response
 
 from ringtrue.errors import ConflictError, InputError, UsageError
 from ringtrue.formatting.phrases import format_count
+from ringtrue.messages import Note
 from ringtrue.service.collect.project_setup import extend_project, make_project
 from ringtrue.service.collect.uploads import load_project_uploads
 from ringtrue.service.store.projects import change_project, close_project, delete_project, slugify
@@ -21,10 +22,9 @@ from ringtrue.service.web.auth.dependencies import (
     ServerOwner,
     ServerOwnerUpload,
 )
+from ringtrue.service.web.owner.forms import FIELD_LABELS, WHOLE_FORM, FormState, empty_file
 from ringtrue.service.web.owner.kept_files import forget_form_files, keep_form_files, read_form_files
 from ringtrue.service.web.owner.page_layout import (
-    FormState,
-    as_sentence,
     record_owner_action,
     redirect_with_notes,
     render_owner_page,
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
 
 router = APIRouter(include_in_schema=False)
 FILE_FIELDS = ("ask", "topics", "documents", "trap_file")
+FIELD_BY_PARAMETER = {"traps": "trap_file"}  # of the functions that make and extend a project
 DEFAULT_GRADES = ("Not relevant", "Somewhat relevant", "Relevant", "Highly relevant")
 MAX_TITLE_LENGTH, MAX_GUIDELINES_LENGTH = 200, 200_000
 MAX_DEPTH = 1000
@@ -62,16 +63,19 @@ async def new_page(request: Request, context: ServerOwner) -> Response:
 async def create(request: Request, context: ServerOwnerUpload) -> Response:
     """Make a project, or say beside each field what is wrong; nothing is made then."""
     form = FormState.from_submission(
-        context.form, ("title", "name", "scale", "grades", "guidelines", "depth", *SETTING_FIELDS)
+        context.form,
+        ("title", "name", "scale", "grades", "guidelines", "depth", *SETTING_FIELDS),
+        file_fields=FILE_FIELDS,
     )
     title, name = _parse_title_and_name(form)
     scale, settings = parse_scale(form), parse_settings(form)
-    depth = form.parse_number("depth", "Depth of the pool", 1, MAX_DEPTH)
+    depth = form.parse_number("depth", 1, MAX_DEPTH)
     if settings is not None and settings.active and scale is not None and scale.kind != "preference":
-        form.problems["active"] = "Only pairs can be chosen as votes arrive."
+        form.problems["active"] = Note("active-needs-pairs", "only pairs can be chosen as votes arrive")
     files = await _read_project_files(context, form)
     if not files["ask"]:
-        form.problems.setdefault("ask", "Choose the runs, the pool or the pairs that are to be judged.")
+        nothing_chosen = Note("no-files", "choose the runs, the pool or the pairs that are to be judged")
+        form.problems.setdefault("ask", nothing_chosen)
     if scale is None or settings is None or depth is None or form.problems:
         await keep_form_files(context, form, files)
         return _render_new_page(request, context, form, status=422)
@@ -94,11 +98,12 @@ async def create(request: Request, context: ServerOwnerUpload) -> Response:
             )
         )
     except ConflictError as error:
-        form.problems["name"] = as_sentence(str(error))
+        form.attach_error(error, default_field="name")
         await keep_form_files(context, form, files)
         return _render_new_page(request, context, form, status=409)
     except (InputError, UsageError) as error:
-        form.attach_error(error, files, "ask" if isinstance(error, InputError) else "")
+        default_field = "ask" if isinstance(error, InputError) else WHOLE_FORM
+        form.attach_error(error, files, fields=FIELD_BY_PARAMETER, default_field=default_field)
         await keep_form_files(context, form, files)
         return _render_new_page(request, context, form, status=422)
     await forget_form_files(context)
@@ -109,7 +114,7 @@ async def create(request: Request, context: ServerOwnerUpload) -> Response:
         context,
         f"/p/{created.project.name}",
         f"The project is made: {_describe_counts(created)}.",
-        *map(as_sentence, created.notes),
+        *created.notes,
     )
 
 
@@ -135,29 +140,38 @@ def _parse_title_and_name(form: FormState) -> tuple[str, str]:
     """The title, and the name in addresses, which is made from the title where none is given."""
     title, name = form["title"].strip(), form["name"].strip().lower()
     if not title:
-        form.problems["title"] = "A project needs a title: judges see it."
+        form.problems["title"] = Note("missing-title", "a project needs a title: judges see it")
     elif len(title) > MAX_TITLE_LENGTH:
-        form.problems["title"] = f"A title has at most {MAX_TITLE_LENGTH} characters, found {len(title)}."
+        form.problems["title"] = Note(
+            "long-title", f"a title has at most {MAX_TITLE_LENGTH} characters, found {len(title)}"
+        )
     if not name:
         name = slugify(title, 60)
         if title and not name:
-            form.problems["name"] = "No address can be made from this title: write one, of small letters and digits."
+            form.problems["name"] = Note(
+                "no-name-from-title",
+                "no address can be made from this title: enter one, of small letters and digits",
+            )
     elif not re.fullmatch(r"[a-z0-9][a-z0-9-]{0,62}", name):
-        form.problems["name"] = f"An address has small letters, digits and hyphens, 63 at most; found '{name[:80]}'."
+        form.problems["name"] = Note(
+            "bad-project-name", f"an address has small letters, digits and hyphens, 63 at most; found '{name[:80]}'"
+        )
     if len(form["guidelines"]) > MAX_GUIDELINES_LENGTH:
-        form.problems["guidelines"] = f"Guidelines have at most {MAX_GUIDELINES_LENGTH:,} characters."
+        form.problems["guidelines"] = Note(
+            "long-guidelines", f"guidelines have at most {MAX_GUIDELINES_LENGTH:,} characters"
+        )
     return title, name
 
 
 async def _read_project_files(context: RequestContext, form: FormState) -> dict[str, list[UploadedFile]]:
     """The files by field; an empty one, or two where one is wanted, is a problem."""
-    files_by_field = await read_form_files(context, form, FILE_FIELDS, many=("ask", "documents"))
+    files_by_field = await read_form_files(context, form, many=("ask", "documents"))
     for name, field_files in files_by_field.items():
         if name in ("topics", "trap_file") and len(field_files) > 1:
-            form.problems[name] = f"Expected one file, found {len(field_files)}."
+            form.problems[name] = Note("several-files", f"expected one file, found {len(field_files)}")
         for file in field_files:
             if not file.content:
-                form.problems[name] = f"{file.name}: this file is empty."
+                form.problems[name] = empty_file(file)
     return files_by_field
 
 
@@ -185,11 +199,11 @@ async def files_page(request: Request, context: ProjectOwner) -> Response:
 @router.post("/p/{project}/files")
 async def add_files(request: Request, context: ProjectOwnerUpload) -> Response:
     """Add items, texts or traps from more files."""
-    form = FormState.from_submission(context.form, ("depth",))
-    depth = form.parse_number("depth", "Depth of the pool", 1, MAX_DEPTH)
+    form = FormState.from_submission(context.form, ("depth",), file_fields=FILE_FIELDS)
+    depth = form.parse_number("depth", 1, MAX_DEPTH)
     files = await _read_project_files(context, form)
     if not any(files.values()):
-        form.problems[""] = "Choose at least one file."
+        form.problems[WHOLE_FORM] = Note("no-files", "choose at least one file")
     if depth is None or form.problems:
         await keep_form_files(context, form, files)
         return await _render_files_page(request, context, form, status=422)
@@ -208,7 +222,7 @@ async def add_files(request: Request, context: ProjectOwnerUpload) -> Response:
             )
         )
     except (InputError, UsageError) as error:
-        form.attach_error(error, files)
+        form.attach_error(error, files, fields=FIELD_BY_PARAMETER)
         await keep_form_files(context, form, files)
         return await _render_files_page(request, context, form, status=422)
     await forget_form_files(context)
@@ -221,7 +235,7 @@ async def add_files(request: Request, context: ProjectOwnerUpload) -> Response:
         traps=created.traps,
     )
     message = f"New in this project: {_describe_counts(created)}."
-    return redirect_with_notes(context, f"/p/{context.project.name}/files", message, *map(as_sentence, created.notes))
+    return redirect_with_notes(context, f"/p/{context.project.name}/files", message, *created.notes)
 
 
 async def _render_files_page(
@@ -302,19 +316,24 @@ async def open_again(context: ProjectOwner) -> Response:
 @router.get("/p/{project}/delete")
 async def delete_page(request: Request, context: ProjectOwner) -> Response:
     """What deleting would take away."""
-    return render_owner_page(request, context, "delete.html", form=FormState())
+    return render_owner_page(request, context, "delete.html", form=FormState(labels=_deletion_labels(context)))
 
 
 @router.post("/p/{project}/delete")
 async def delete(request: Request, context: ProjectOwner) -> Response:
     """Delete a project whose name was typed."""
     form = FormState.from_submission(context.form, ("typed",))
+    form.labels = _deletion_labels(context)
     name = context.project.name
     if form["typed"].strip() != name:
-        form.problems["typed"] = f"To delete the project, type its name: {name}"
+        form.problems["typed"] = Note("unconfirmed-deletion", f"to delete the project, type its name: '{name}'")
         return render_owner_page(request, context, "delete.html", status=422, form=form)
     await context.compute(lambda: _delete_and_record(context))
     return redirect_with_notes(context, "/")
+
+
+def _deletion_labels(context: RequestContext) -> dict[str, str]:
+    return FIELD_LABELS | {"typed": f"Type the name of the project: {context.project.name}"}
 
 
 def _delete_and_record(context: RequestContext) -> None:
