@@ -181,6 +181,7 @@ def test_a_link_has_the_address_that_the_request_came_to(host: str, server: tupl
 def test_what_is_no_address_of_a_server_is_refused_in_words(url: str, problem: str) -> None:
     with pytest.raises(UsageError, match=f"found '{re.escape(url)}': .*{problem}") as refused:
         normalise_base_url(url)
+    assert (refused.value.code, refused.value.parameter) == ("bad-base-url", "base_url")
 
 
 @pytest.mark.parametrize(

@@ -37,8 +37,8 @@ ROUTERS = (  # judging first: it is asked for all the time
 DESCRIPTION = """\
 Everything that the pages do, for programs. Send a token in the header `Authorization: Bearer …`; a token never does
 more than its account may. Times are ISO 8601 in UTC. What is refused comes back as
-`{"error": {"kind": …, "code": …, "message": …, "parameter": …, "request_id": …}}`; after a 503, nothing was written and sending it again is
-safe."""
+`{"error": {"kind": …, "code": …, "message": …, "parameter": …, "request_id": …}}`; after a 503, nothing was written
+and sending it again is safe."""
 TAGS = {
     "judging": "Get questions and answer them. Scope `judge`.",
     "projects": "Make projects and change them. Scope `manage`; to look at them, any.",

@@ -250,8 +250,8 @@ async def get_export(
 ) -> Response:
     """With judge ids and times; `ringtrue` reads it back without conversion.
 
-    What is doubtful, such as ties of one label for each item, stands in the header `Ringtrue-Notes`, as a JSON list, and
-    their codes in `Ringtrue-Note-Codes`.
+    What is doubtful, such as ties of one label for each item, stands in the header `Ringtrue-Notes`, as a JSON list,
+    and the codes in `Ringtrue-Note-Codes`.
     """
     stored_project = await caller.fetch_project(project, "viewer")
 

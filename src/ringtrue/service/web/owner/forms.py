@@ -168,16 +168,20 @@ class FormState:
         """
         chosen = {name: [file.name for file in files_of_field] for name, files_of_field in (files or {}).items()}
         if not error.code:  # transitional: files are not named apart everywhere yet
-            error.file = next((one for names in chosen.values() for one in names if one in str(error)), None)
+            text = error.text
+            file = max((one for names in chosen.values() for one in names if one in text), key=len, default=None)
+            if file is not None:
+                error = error.with_note(error.note.changed(text=text.removeprefix(f"{file}: ")))
+                error.file = file
         note = error.note.renamed(fields or {})
         name, fields_of_file = default_field, [name for name, names in chosen.items() if error.file in names]
         if error.file is not None and fields_of_file:
             name = note.parameter if note.parameter in fields_of_file else fields_of_file[0]
             self.refused.add((name, error.file))
-        elif note.parameter is not None and note.parameter in {*self.values, *self.file_fields}:
+        elif note.parameter is not None and self.spelling.parameter(note.parameter):
             name = note.parameter
             note = note.about(self.label(name))
-        self.problems[name] = note if error.place is None or not error.code else note.about(error.place)
+        self.problems[name] = note if error.place is None else note.about(error.place)
 
 
 def _describe_found(text: str) -> str:
