@@ -39,13 +39,6 @@ PIECE_BYTES = 1 << 16
 class NoRoomError(UnavailableError):
     """No folder has room for a file."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            "no-room-for-file",
-            "there is no room for the file: free some space in the folder for temporary files, or start the server "
-            "with TMPDIR set to a folder on another disk",
-        )
-
 
 async def make_in_temp_folder(requester: RequestContext | Caller, make: Callable[[Path], T]) -> T:
     """What `make` answers, who is given a new folder for a file; in another place where the first was full.
@@ -66,7 +59,11 @@ async def make_in_temp_folder(requester: RequestContext | Caller, make: Callable
             rmtree(folder, ignore_errors=True)
             if not has_no_room:
                 raise
-    raise NoRoomError
+    raise NoRoomError(
+        "no-room-for-file",
+        "there is no room for the file: free some space in the folder for temporary files, or start the server with "
+        "TMPDIR set to a folder on another disk",
+    )
 
 
 def send_temp_file(path: Path, *, name: str, media_type: str) -> FileResponse:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import Request
 
 from ringtrue.messages import Note
-from ringtrue.service.web.auth.dependencies import StaleFormError
+from ringtrue.service.web.auth.dependencies import make_stale_form_error
 from ringtrue.service.web.context import ServerContext, get_server_context
 from ringtrue.service.web.responses import render
 from ringtrue.service.web.security import read_form
@@ -49,9 +49,9 @@ async def read_public_form(request: Request) -> FormData:
     form = await read_form(request)
     nonce, token = read_form_nonce(request, server), form.get("word")
     if nonce is None or not isinstance(token, str):
-        raise StaleFormError
+        raise make_stale_form_error()
     if not hmac.compare_digest(token.encode(), server.form_token(nonce).encode()):
-        raise StaleFormError
+        raise make_stale_form_error()
     return form
 
 

@@ -62,15 +62,19 @@ def public(endpoint: F) -> F:
 class SignedOutError(ForbiddenError):
     """Nobody is logged in, or not any more: the page to log in is shown, and what was sent is kept on it."""
 
-    def __init__(self) -> None:
-        super().__init__("not-logged-in", "log in, or send a token: Authorization: Bearer …")
-
 
 class StaleFormError(ForbiddenError):
     """A form without the right `csrf`: of another login, or of another site."""
 
-    def __init__(self) -> None:
-        super().__init__("form-expired", "this form has expired: reload the page and submit again")
+
+def make_signed_out_error() -> SignedOutError:
+    """The refusal of somebody who is not logged in."""
+    return SignedOutError("not-logged-in", "log in, or send a token: Authorization: Bearer …")
+
+
+def make_stale_form_error() -> StaleFormError:
+    """The refusal of a form of another login."""
+    return StaleFormError("form-expired", "this form has expired: reload the page and submit again")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -253,7 +257,7 @@ def read_session_secret(request: Request, server: ServerContext) -> str | None:
 async def _require_session_secret(request: Request, server: ServerContext) -> str:
     secret = read_session_secret(request, server)
     if secret is None or secret in server.ended_sessions or await has_read_only_login_ended(server, secret):
-        raise SignedOutError
+        raise make_signed_out_error()
     return secret
 
 
@@ -272,7 +276,7 @@ def _load_context(
     else:
         session = authenticate_login(connection, secret, now)
     if session is None:
-        raise SignedOutError
+        raise make_signed_out_error()
     person, csrf = session
     project = load_visible_project(connection, person, request.path_params["project"]) if in_project else None
     context = RequestContext(server=server, person=person, csrf=csrf, secret=secret, now=now, project_or_none=project)
@@ -304,7 +308,7 @@ def _with_checked_form(request: Request, context: RequestContext, form: FormData
     if request.method not in SAFE_METHODS:
         token = form.get("csrf") or request.headers.get("x-csrf-token", "")
         if not isinstance(token, str) or not hmac.compare_digest(token.encode(), context.csrf.encode()):
-            raise StaleFormError
+            raise make_stale_form_error()
     return replace(context, form=form)
 
 

@@ -80,11 +80,13 @@ class Caller:
 class UnknownTokenError(ForbiddenError):
     """Nobody is known by this header."""
 
-    def __init__(self) -> None:
-        super().__init__(
-            "unknown-token",
-            "expected a known token in the header 'Authorization: Bearer …'; it may be revoked or expired",
-        )
+
+def make_unknown_token_error() -> UnknownTokenError:
+    """The refusal of a request without a token that is known."""
+    return UnknownTokenError(
+        "unknown-token",
+        "expected a known token in the header 'Authorization: Bearer …'; it may be revoked or expired",
+    )
 
 
 def _authorise_token(connection: Connection, server: ServerContext, secret: str, scope: str | None) -> Caller:
@@ -92,7 +94,7 @@ def _authorise_token(connection: Connection, server: ServerContext, secret: str,
     now = server.clock()
     token_owner = authenticate_token(connection, secret, now)
     if token_owner is None:
-        raise UnknownTokenError
+        raise make_unknown_token_error()
     person, scopes = token_owner
     if scope is not None and scope not in scopes:
         raise ForbiddenError(
@@ -104,7 +106,7 @@ def _authorise_token(connection: Connection, server: ServerContext, secret: str,
 
 def _require_secret(credentials: HTTPAuthorizationCredentials | None) -> str:
     if credentials is None:
-        raise UnknownTokenError
+        raise make_unknown_token_error()
     return credentials.credentials
 
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from fastapi.security.utils import get_authorization_scheme_param
 
 from ringtrue.service.store.sessions import authenticate_token
-from ringtrue.service.web.auth.token_auth import UnknownTokenError
+from ringtrue.service.web.auth.token_auth import make_unknown_token_error
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
@@ -42,13 +42,13 @@ async def _require_known_token(scope: Scope, server: ServerContext) -> None:
     header = next((value for name, value in scope["headers"] if name == b"authorization"), b"")
     scheme, secret = get_authorization_scheme_param(header.decode("latin-1"))
     if scheme.lower() != "bearer" or not secret:
-        raise UnknownTokenError
+        raise make_unknown_token_error()
     digest, known, now = sha256(secret.encode()).digest(), server.known_tokens, time.monotonic()
     if known.get(digest, 0.0) > now:
         return
     if await server.read(lambda connection: authenticate_token(connection, secret, server.clock())) is None:
         known.pop(digest, None)
-        raise UnknownTokenError
+        raise make_unknown_token_error()
     if len(known) >= MAX_KNOWN:
         known.clear()
     known[digest] = now + KNOWN_SECONDS
