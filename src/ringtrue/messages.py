@@ -7,7 +7,8 @@ sentence its way: `--bronze-rel 1`, `bronze_rel=1`, or the label of the field on
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import EllipsisType
 from typing import Any, Protocol, Self, TypeAlias
 
@@ -223,3 +224,54 @@ def _spell_choice(suggestion: Suggestion, spelling: Spelling) -> str:
         return spelling.suggestion(suggestion)
     names = [spelling.parameter(name) for name in suggestion.arguments]
     return " and ".join(names) if all(names) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """A command, the files that it is given first, and its other arguments by their names in Python.
+
+    `purpose` is what it does, as a verb phrase.
+
+    Examples:
+        >>> print(Call("agree", ["llm.qrels"], {"gold": "human.qrels"}))
+        agree('llm.qrels', gold='human.qrels')
+    """
+
+    command: str
+    files: Sequence[str] = ()
+    arguments: Mapping[str, Argument] = field(default_factory=dict)
+    purpose: str = ""
+
+    def __str__(self) -> str:
+        named = [f"{name}={value!r}" for name, value in self.arguments.items()]
+        return f"{self.command}({', '.join([*map(repr, self.files), *named])})"
+
+    def as_dict(self) -> dict[str, Any]:
+        """As plain data."""
+        return {"command": self.command, "files": list(self.files), "arguments": dict(self.arguments)}
+
+
+class CallSpelling(Protocol):
+    """How a front end writes a call, and what can be set in it."""
+
+    def call(self, call: Call) -> str:
+        """The whole call."""
+
+    def arguments_of(self, command: str | None) -> Spelling:
+        """How it writes the arguments of a command, or, where none is named, those about reading files."""
+
+
+class _PythonCalls:
+    """Calls as they are written in Python."""
+
+    def __repr__(self) -> str:
+        return "PYTHON_CALLS"
+
+    def call(self, call: Call) -> str:
+        return str(call)
+
+    def arguments_of(self, command: str | None) -> Spelling:  # noqa: ARG002 - they are written alike
+        return PYTHON
+
+
+PYTHON_CALLS: CallSpelling = _PythonCalls()

@@ -68,33 +68,34 @@ def test_names_tell_queries_from_documents_where_their_lines_look_alike(tmp_path
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "code"),
     [
-        ("hello world\n", "its first line 2"),
-        ("q1 Q0 d1 1 high BM25\n", "its first score is 'high'"),
-        ("clicks,views,price\n1,2,3\n", "a table of clicks, views, price"),
-        ("1,2,3\n4,5,6\n", "numbers without names"),
-        ('[{"query": "q1"}]\n', "a list in JSON"),
-        ('{"runs": {},\n "notes": []}\n', "neither a confusion matrix nor gains; it has runs, notes"),
-        ('{"queries": 3, "seed": 1}\n', "a table of queries, seed"),
-        ("query,doc,rating,low,high,matches,votes\nq1,d1,0.5,0,1,2,3\n", "ratings, as `ringtrue rate -o`"),
-        ("<!DOCTYPE html>\n<html></html>\n", "a web page"),
-        ("%PDF-1.4\nstream\n", "this is a PDF"),
-        (b"\0\1\2\3", "a binary file"),
-        (b"PK\3\4sheet", "packed with zip"),
-        (b"\xff\xfeq\0", "UTF-16"),
-        ("", "the file is empty"),
-        (gzip.compress(b"", mtime=0), "the file is empty"),
+        ("hello world\n", "unknown-file"),
+        ("q1 Q0 d1 1 high BM25\n", "bad-score"),
+        ("clicks,views,price\n1,2,3\n", "unknown-columns"),
+        ("1,2,3\n4,5,6\n", "unnamed-columns"),
+        ('[{"query": "q1"}]\n', "json-list"),
+        ('{"runs": {},\n "notes": []}\n', "unknown-json"),
+        ('{"queries": 3, "seed": 1}\n', "unknown-columns"),
+        ("query,doc,rating,low,high,matches,votes\nq1,d1,0.5,0,1,2,3\n", "ratings-file"),
+        ("<!DOCTYPE html>\n<html></html>\n", "web-page"),
+        ("%PDF-1.4\nstream\n", "binary-file"),
+        (b"\0\1\2\3", "binary-file"),
+        (b"PK\3\4sheet", "unknown-compression"),
+        (b"\xff\xfeq\0", "not-utf8"),
+        ("", "empty-file"),
+        (gzip.compress(b"", mtime=0), "empty-file"),
     ],
 )
-def test_what_is_none_of_ours_is_told_for_what_it_looks_like(text: str | bytes, told: str, tmp_path: Path) -> None:
+def test_what_is_none_of_ours_is_told_for_what_it_looks_like(text: str | bytes, code: str, tmp_path: Path) -> None:
     with pytest.raises(FormatError) as error:
         kind_of(tmp_path, text)
-    assert told in str(error.value)
+    assert (error.value.code, error.value.file) == (code, str(tmp_path / "file"))
 
 
 def test_a_spreadsheet_and_a_database_are_told_by_their_names(tmp_path: Path) -> None:
-    with pytest.raises(FormatError, match="save it as CSV"):
+    with pytest.raises(FormatError) as sheet:
         kind_of(tmp_path, b"PK\3\4sheet", "labels.xlsx")
-    with pytest.raises(FormatError, match="export its labels"):
+    with pytest.raises(FormatError) as database:
         kind_of(tmp_path, b"SQLite format 3\0", "ringtrue.db")
+    assert (sheet.value.code, database.value.code) == ("spreadsheet", "database-file")

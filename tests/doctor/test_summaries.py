@@ -10,6 +10,7 @@ from hypothesis import given, strategies as st
 from ringtrue.doctor.diagnose import NO_DOCS
 from ringtrue.doctor.summaries import cut_run, summarise_run
 from ringtrue.files.byte_source import Source
+from ringtrue.messages import Note
 from ringtrue.tables import Run
 
 DOCS = st.dictionaries(
@@ -24,11 +25,12 @@ def test_tops_are_those_of_the_whole_ranking(lists: dict[str, dict[str, float]],
 
 
 def notes_of(folder: Path, lines: list[str]) -> list[str]:
+    """The codes of what is said about a run."""
     path = folder / "a.run"
     path.write_text("\n".join(lines) + "\n")
-    notes: list[str] = []
+    notes: list[Note] = []
     summarise_run(Source(str(path)), NO_DOCS, notes.append)
-    return notes
+    return [note.code for note in notes]
 
 
 def lines_of(score: str, queries: int = 3, docs: int = 12) -> list[str]:
@@ -43,29 +45,25 @@ def test_an_ordinary_run_has_nothing_odd(tmp_path: Path) -> None:
 
 
 def test_constant_scores_are_told(tmp_path: Path) -> None:
-    (note,) = notes_of(tmp_path, lines_of("0.5"))
-    assert "all scores are 0.5" in note
+    assert notes_of(tmp_path, lines_of("0.5")) == ["constant-scores"]
 
 
 def test_many_ties_at_the_top_are_told(tmp_path: Path) -> None:
-    (note,) = notes_of(tmp_path, lines_of("100 - rank // 2"))
-    assert "of the first 10 documents share their score" in note
+    assert notes_of(tmp_path, lines_of("100 - rank // 2")) == ["tied-scores"]
 
 
 def test_scores_that_rise_with_the_rank_are_told(tmp_path: Path) -> None:
-    (note,) = notes_of(tmp_path, lines_of("rank / 10"))
-    assert "the scores rise from line to line in every list: are they distances?" in note
+    assert notes_of(tmp_path, lines_of("rank / 10")) == ["rising-scores"]
 
 
 def test_a_single_query_and_short_lists_are_told(tmp_path: Path) -> None:
-    assert "a single query" in notes_of(tmp_path, lines_of("100 - rank", queries=1))[0]
-    assert "every query has fewer than 10" in notes_of(tmp_path, lines_of("100 - rank", docs=4))[0]
+    assert notes_of(tmp_path, lines_of("100 - rank", queries=1)) == ["single-query"]
+    assert notes_of(tmp_path, lines_of("100 - rank", docs=4)) == ["short-lists"]
 
 
 def test_ranks_of_ms_marco_are_told_as_such(tmp_path: Path) -> None:
     lines = [f"q{q}\td{rank}\t{rank}" for q in range(2) for rank in range(1, 12)]
-    (note,) = notes_of(tmp_path, lines)
-    assert "read as ranks" in note
+    assert notes_of(tmp_path, lines) == ["read-as-ranks"]
 
 
 def test_wanted_documents_are_found_at_any_rank(tmp_path: Path) -> None:

@@ -16,6 +16,8 @@ COMMAND_BY_FUNCTION = {
     "aggregate": "aggregate",
     "disagree": "disagreement",
     "implied_preferences": "convert",
+    "plan": "plan",
+    "rate": "rate",
     "sample": "sample",
     "sample_queries": "sample",
 }

@@ -2,9 +2,9 @@
 
 from ringtrue.doctor.diagnose import examine as examine
 from ringtrue.doctor.results import (
+    AnswerableQuestion as AnswerableQuestion,
     Checkup as Checkup,
     FileSummary as FileSummary,
     Overlap as Overlap,
-    Suggestion as Suggestion,
     UnansweredQuestion as UnansweredQuestion,
 )

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
@@ -15,7 +14,7 @@ import polars as pl
 from ringtrue.doctor.label_suggestions import suggest_for_gold, suggest_for_judges
 from ringtrue.doctor.label_summaries import summarise_labels, summarise_votes
 from ringtrue.doctor.recognise import recognise_file_kind
-from ringtrue.doctor.results import Checkup, FileKind, FileSummary, Overlap, Suggestion, UnansweredQuestion
+from ringtrue.doctor.results import AnswerableQuestion, Checkup, FileKind, FileSummary, Overlap, UnansweredQuestion
 from ringtrue.doctor.roles import (
     DOC_KEYS,
     FileContents,
@@ -39,13 +38,13 @@ from ringtrue.doctor.summaries import (
     summarise_run,
     summarise_scores,
 )
-from ringtrue.errors import FileError, RingtrueError, UsageError
-from ringtrue.files.byte_source import STDIN, Source
+from ringtrue.errors import RingtrueError, UsageError
+from ringtrue.files.byte_source import Source
 from ringtrue.formatting.phrases import format_count, join_first_few
+from ringtrue.messages import Note
 
-ALIAS_HINT = re.compile(r" \(also known as [^)]*\)")  # other names of a column: too long for a list of files
 NO_DOCS = pl.DataFrame(schema={"query": pl.String, "doc": pl.String})
-FileNotes: TypeAlias = Iterator[tuple[str, str]]  # a file's path, and a doubt about it
+FileNotes: TypeAlias = Iterator[tuple[str, Note]]  # a file's path, and a caveat about it
 FEW_JUDGED_SHARE = 0.5
 MIN_SHARED_LABELS = 20  # labels on the same documents that should differ somewhere
 MAX_RUN_PAIRS = 2_000  # of runs that are held against each other
@@ -74,7 +73,7 @@ def examine(paths: str | Path | Iterable[str | Path], *, progress: Callable[[int
     """
     path_list = list(dict.fromkeys(map(str, [paths] if isinstance(paths, str | Path) else paths)))
     if not path_list:
-        raise UsageError("which files? Name some: runs, judgments, labels, preferences, …")
+        raise UsageError("no-files", "which files? Name some: runs, judgments, labels, preferences, …")
     examination = _Examination(progress)
     examination.read_files(path_list)
     files = list(examination.contents.values())
@@ -84,9 +83,9 @@ def examine(paths: str | Path | Iterable[str | Path], *, progress: Callable[[int
         for run in files_of(files, RunFile)
     ]
     roles = assign_roles([examination.contents[path] for path in path_list if path in examination.contents], overlaps)
-    mismatches: dict[str, list[str]] = {}
-    for path, message in find_mismatches(files, roles, overlaps):
-        mismatches.setdefault(path, []).append(message)
+    mismatches: dict[str, list[Note]] = {}
+    for path, note in find_mismatches(files, roles, overlaps):
+        mismatches.setdefault(path, []).append(note)
     can, cannot = suggest_commands(roles)
     role_by_path = roles.role_by_path()
     return Checkup(
@@ -99,7 +98,7 @@ def examine(paths: str | Path | Iterable[str | Path], *, progress: Callable[[int
     )
 
 
-def suggest_commands(roles: FileRoles) -> tuple[tuple[Suggestion, ...], tuple[UnansweredQuestion, ...]]:
+def suggest_commands(roles: FileRoles) -> tuple[tuple[AnswerableQuestion, ...], tuple[UnansweredQuestion, ...]]:
     """What can and what cannot be asked of these files."""
     collector = SuggestionCollector(roles=roles)
     for suggest in (suggest_for_runs, suggest_for_gold, suggest_for_judges, suggest_next_steps):
@@ -114,8 +113,8 @@ class _Examination:
         self.progress = progress
         self.kinds: dict[str, FileKind] = {}
         self.contents: dict[str, FileContents] = {}
-        self.errors: dict[str, str] = {}
-        self.notes: dict[str, list[str]] = {}
+        self.errors: dict[str, Note] = {}
+        self.notes: dict[str, list[Note]] = {}
 
     def read_files(self, paths: list[str]) -> None:
         """Read all files, the runs last: gold labels are looked for in them."""
@@ -129,10 +128,9 @@ class _Examination:
         try:
             action()
         except RingtrueError as error:
-            message = str(error).removeprefix(f"{path}: ").removeprefix("standard input: ")
-            if isinstance(error, FileError) and Path(path).is_dir() and path != STDIN:
-                message = f"this is a folder; name the files in it: {path.rstrip('/')}/*"
-            self.errors[path] = ALIAS_HINT.sub("", message)
+            note = error.note if error.line is None else error.note.about(f"line {error.line:,}")
+            is_folder = error.code == "is-a-folder"
+            self.errors[path] = note.changed(text=f"{note.text}: {path.rstrip('/')}/*") if is_folder else note
 
     def _recognise_file(self, source: Source) -> None:
         self.kinds[source.path] = recognise_file_kind(source)
@@ -161,7 +159,7 @@ class _Examination:
         samples = [file.judgments.frame.select(DOC_KEYS) for file in label_files if file.kind == "gold"]
         return pl.concat([NO_DOCS, *samples]).unique(maintain_order=True)
 
-    def summarise(self, path: str, role: str | None, mismatches: list[str]) -> FileSummary:
+    def summarise(self, path: str, role: str | None, mismatches: list[Note]) -> FileSummary:
         """What there is to say about a file; how it does not fit with others comes first."""
         notes = tuple(dict.fromkeys([*mismatches, *self.notes.get(path, ())]))
         contents = self.contents.get(path)
@@ -204,7 +202,8 @@ def find_mismatches(files: Sequence[FileContents], roles: FileRoles, overlaps: I
     for crowd, trusted in product(roles.crowds, [*gold, *traps]):
         if crowd.has_query == trusted.has_query and not share_rows(trusted.judged_docs, crowd.judged_docs):
             docs = trusted.judgments.frame["doc"], crowd.judgments.frame["doc"]
-            yield trusted.path, f"no document in common with {crowd.path}{_mismatch_phrase(*docs)}"
+            text = f"no document in common with {crowd.path}{_mismatch_phrase(*docs)}"
+            yield trusted.path, Note("no-common-document", text)
     for texts in files_of(files, IdFile):
         yield from _missing_texts(texts, runs, labels)
 
@@ -224,31 +223,36 @@ def _run_mismatches(
             continue
         if not overlap.queries:
             ids = _mismatch_phrase(pl.Series(run.queries), frame["query"])
-            yield run.path, f"no query in common with {judgments.path}{ids}"
+            yield run.path, Note("no-common-query", f"no query in common with {judgments.path}{ids}")
         elif not overlap.judged:
             ids = _mismatch_phrase(run.top.docs, frame["doc"])
-            yield run.path, f"no document of its top {TOP_DEPTH} is judged in {judgments.path}{ids}"
+            text = f"no document of its top {TOP_DEPTH} is judged in {judgments.path}{ids}"
+            yield run.path, Note("none-judged", text)
         else:
-            for message in _unjudged_parts(overlap, run, set(frame["query"].unique().to_list())):
-                yield run.path, message
+            for note in _unjudged_parts(overlap, run, set(frame["query"].unique().to_list())):
+                yield run.path, note
 
 
-def _unjudged_parts(overlap: Overlap, run: RunFile, judged_queries: set[str]) -> Iterator[str]:
+def _unjudged_parts(overlap: Overlap, run: RunFile, judged_queries: set[str]) -> Iterator[Note]:
     path = overlap.judgments
     if overlap.not_judged:
         names = join_first_few([query for query in run.queries if query not in judged_queries])
-        yield f"{format_count(overlap.not_judged, 'query')} not judged in {path}, and not counted: {names}"
+        text = f"{format_count(overlap.not_judged, 'query')} not judged in {path}, and not counted: {names}"
+        yield Note("queries-not-judged", text)
     if overlap.not_run:
         names = join_first_few(sorted(judged_queries.difference(run.queries)))
-        yield f"{format_count(overlap.not_run, 'query')} of {path} not in the run, and counted as 0: {names}"
+        text = f"{format_count(overlap.not_run, 'query')} of {path} not in the run, and counted as 0: {names}"
+        yield Note("queries-not-in-run", text)
     if overlap.share is not None and overlap.share < FEW_JUDGED_SHARE:
-        yield f"most of its top {TOP_DEPTH} is not judged in {path}, and counts as not relevant"
+        text = f"most of its top {TOP_DEPTH} is not judged in {path}, and counts as not relevant"
+        yield Note("few-judged", text)
 
 
 def _copied_runs(runs: Sequence[RunFile]) -> FileNotes:
     for first, second in list(combinations(runs, 2))[:MAX_RUN_PAIRS]:
         if first.top.queries == second.top.queries and first.top.docs.equals(second.top.docs):
-            yield second.path, f"the same top {TOP_DEPTH} as {first.path} in every query: is it a copy?"
+            text = f"the same top {TOP_DEPTH} as {first.path} in every query: is it a copy?"
+            yield second.path, Note("copied-run", text)
 
 
 def _unretrieved_gold(gold: LabelFile, runs: Sequence[RunFile]) -> FileNotes:
@@ -258,12 +262,11 @@ def _unretrieved_gold(gold: LabelFile, runs: Sequence[RunFile]) -> FileNotes:
     missing, total = gold_docs.height - retrieved.height, gold_docs.height
     if not retrieved.height:
         ids = _mismatch_phrase(gold_docs["doc"], pl.concat([run.top.docs for run in runs]))
-        yield (
-            gold.path,
-            f"none of its {format_count(total, 'document')} is in these runs: it was drawn from others{ids}",
-        )
+        text = f"none of its {format_count(total, 'document')} is in these runs: it was drawn from others{ids}"
+        yield gold.path, Note("gold-outside-runs", text)
     elif missing:
-        yield gold.path, f"{missing:,} of {total:,} documents are in none of these runs: was it drawn from others?"
+        text = f"{missing:,} of {total:,} documents are in none of these runs: was it drawn from others?"
+        yield gold.path, Note("gold-partly-outside-runs", text)
 
 
 def _identical_judgments(first: LabelFile, second: LabelFile) -> FileNotes:
@@ -278,7 +281,8 @@ def _identical_judgments(first: LabelFile, second: LabelFile) -> FileNotes:
     same = (shared["ours"] == shared["theirs"]).all() and shared["ours"].n_unique() > 1
     if shared.height >= MIN_SHARED_LABELS and same:
         documents = f"all {shared.height:,} documents that both judged"
-        yield first.path, f"the same label as {second.path} on {documents}: is it one judge?"
+        text = f"the same label as {second.path} on {documents}: is it one judge?"
+        yield first.path, Note("copied-judgments", text)
 
 
 def _missing_texts(texts: IdFile, runs: Sequence[RunFile], labels: Sequence[LabelFile]) -> FileNotes:
@@ -289,11 +293,12 @@ def _missing_texts(texts: IdFile, runs: Sequence[RunFile], labels: Sequence[Labe
         return
     missing_ids = needed_ids.filter(~needed_ids.is_in(texts.ids.implode()))
     if len(missing_ids) == len(needed_ids):
-        yield texts.path, f"no {unit} of the other files is here{_mismatch_phrase(needed_ids, texts.ids)}"
+        text = f"no {unit} of the other files is here{_mismatch_phrase(needed_ids, texts.ids)}"
+        yield texts.path, Note("no-common-query" if unit == "query" else "no-common-document", text)
     elif len(missing_ids):
         place = f"in the top {TOP_DEPTH} of the runs " if unit == "document" and runs else ""
         names = join_first_few(missing_ids.to_list())
-        yield texts.path, f"{format_count(len(missing_ids), unit)} {place}not here: {names}"
+        yield texts.path, Note("missing-texts", f"{format_count(len(missing_ids), unit)} {place}not here: {names}")
 
 
 def _ids_to_read(column: str, runs: Sequence[RunFile], labels: Sequence[LabelFile]) -> pl.Series:

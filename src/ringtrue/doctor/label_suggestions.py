@@ -9,6 +9,7 @@ from functools import partial
 import numpy as np
 import polars as pl
 
+from ringtrue.doctor.results import Obstacle
 from ringtrue.doctor.roles import (
     DOC_KEYS,
     FileRoles,
@@ -23,18 +24,20 @@ from ringtrue.doctor.suggestions import (
     LABEL_LINES,
     MORE_RUNS,
     SECOND_JUDGE,
+    Arguments,
     SuggestionCollector,
-    file_option,
     find_refusal,
-    missing_for_evaluation,
-    quote_path,
+    judged_runs,
+    judgment_arguments,
+    named_files,
+    obstacle_to_evaluation,
     relevance_levels,
-    repeats_option,
-    run_arguments,
+    repeats_argument,
 )
 from ringtrue.doctor.summaries import TOP_DEPTH
 from ringtrue.files.sampling_frames import find_frame, read_sampling_frame
 from ringtrue.judges.votes import Repeats
+from ringtrue.messages import Call, Note
 from ringtrue.tables import Judgments
 
 MAX_RUNS_COMPARED = 8  # runs whose pairs are tried
@@ -43,18 +46,21 @@ EXTENDABLE_DESIGNS = ("pool_stratified", "pool_random")  # designs of samples th
 HALF_WIDTH = 0.03
 DEFAULT_MEASURES = ("P@10", "DCG@10")  # what `evaluate --gold` measures if nothing is said
 WHOLE_QUERY_MEASURES = ("P@10", "nDCG@10")  # what gold labels of whole queries can correct as well
-DRAW_SAMPLE_ADVICE = "draw a sample that serves with `ringtrue sample`"
-CHEAP_JUDGE = ("a cheap judge's labels of all documents, to be corrected", "nothing is needed where trusted labels do")
-PLAN_ADVICE = "`ringtrue plan --help` shows how to plan by numbers alone"
+DRAW_SAMPLE = Call("sample", purpose="draws a sample that serves")
+CHEAP_JUDGE = Obstacle(
+    reason=Note("needs-cheap-judge", "a cheap judge's labels of all documents, to be corrected"),
+    advice="nothing is needed where trusted labels do",
+)
+PLAN_BY_NUMBERS = Call("plan", purpose="also plans by numbers alone")
 AT_LEAST = "1/3"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GoldInput:
-    """Gold labels, or a matrix: what the library is given, and what a command is told."""
+    """Gold labels, or a matrix: what the library is given, and by which arguments a command is."""
 
     labels_or_matrix: object
-    arguments: tuple[str, ...]
+    arguments: Arguments
     measures: tuple[str, ...] = DEFAULT_MEASURES
     bronze_rel: int | None = None
     why: str = ""
@@ -67,20 +73,20 @@ def choose_gold(roles: FileRoles) -> GoldInput | None:
         return None
     if sample is None:
         why = "by the judge's rates, which hold if it errs here as it did there"
-        arguments = file_option("--gold", matrix)
+        arguments = named_files(gold=matrix)
         return None if matrix is None else GoldInput(labels_or_matrix=matrix.matrix, arguments=arguments, why=why)
     rel, bronze_rel = relevance_levels(sample, bronze)
     is_whole_queries = sample.counts["design"] == "whole_queries"
     measures = WHOLE_QUERY_MEASURES if is_whole_queries else DEFAULT_MEASURES
-    arguments = file_option("--gold", sample)
-    measure_arguments = ("-m", ",".join(WHOLE_QUERY_MEASURES)) if is_whole_queries else ()
+    arguments = named_files(gold=sample)
+    chosen_measures: Arguments = {"measures": ",".join(WHOLE_QUERY_MEASURES)} if is_whole_queries else {}
     if (rel, bronze_rel) == (1, 1):
-        arguments += measure_arguments
+        arguments |= chosen_measures
         return GoldInput(labels_or_matrix=sample.judgments, arguments=arguments, measures=measures)
     scales = f"gold goes up to {sample.highest_label}, bronze to {bronze.highest_label}"
     return GoldInput(
         labels_or_matrix=sample.judgments,
-        arguments=(*arguments, "--rel", str(rel), "--bronze-rel", str(bronze_rel), *measure_arguments),
+        arguments={**arguments, "rel": rel, "bronze_rel": bronze_rel, **chosen_measures},
         measures=(f"P(rel={rel})@{TOP_DEPTH}", measures[1]),
         bronze_rel=bronze_rel,
         why=f"{scales}: the upper half of each scale counts as relevant",
@@ -98,12 +104,13 @@ def suggest_for_judges(collector: SuggestionCollector) -> None:
     """Agree, judges, aggregate, disagreement, rate."""
     roles = collector.roles
     if roles.crowd is not None:
-        options = (*_gold_arguments(roles, roles.crowd), *_trap_arguments(roles, roles.crowd))
-        _suggest_for_several(collector, roles.crowd, options, "one-label.qrels")
+        arguments = _gold_arguments(roles, roles.crowd) | _trap_arguments(roles, roles.crowd)
+        _suggest_for_several(collector, roles.crowd, arguments, "one-label.qrels")
         _suggest_disagreement(collector, roles.crowd)
     elif roles.votes is not None and roles.votes.shared_count:
-        _suggest_for_several(collector, roles.votes, file_option("--traps", roles.vote_traps), "one-vote.csv")
-        collector.add_missing("disagreement", "labels of single documents, and these are preferences", LABEL_LINES)
+        _suggest_for_several(collector, roles.votes, named_files(traps=roles.vote_traps), "one-vote.csv")
+        needs = Note("needs-labels-of-documents", "labels of single documents, and these are preferences")
+        collector.add_obstacle("disagreement", Obstacle(reason=needs, advice=LABEL_LINES))
     else:
         _suggest_for_two_judges(collector)
     _suggest_rating(collector)
@@ -116,49 +123,58 @@ def _suggest_correction(collector: SuggestionCollector) -> None:
     runs = () if bronze is None else roles.runs_judged_by(bronze)
     if gold is None or bronze is None or not runs:
         for question in ("correct", "compare-corrected"):
-            collector.add_missing(question, *_missing_for_correction(roles, runs))
+            collector.add_obstacle(question, _obstacle_to_correction(roles, runs))
         return
-    tops, arguments = [run.top for run in runs], (*run_arguments(roles, bronze), *gold.arguments)
+    tops, paths = [run.top for run in runs], judged_runs(roles, bronze)
+    arguments = judgment_arguments(bronze) | gold.arguments
     labels, bronze_rel = _keep_last_labels(bronze), gold.bronze_rel
     collector.suggest_if_computable(
         "correct",
         partial(correct, tops, labels, gold.labels_or_matrix, gold.measures, bronze_rel=bronze_rel),
-        *arguments,
+        paths,
+        arguments,
         why=gold.why or f"what {bronze.path} says, corrected by gold",
-        todo=DRAW_SAMPLE_ADVICE,
+        calls=(DRAW_SAMPLE,),
     )
     if len(runs) < 2:
-        collector.add_missing("compare-corrected", *MORE_RUNS)
+        collector.add_obstacle("compare-corrected", MORE_RUNS)
         return
     compare = partial(compare_corrected, tops[:MAX_RUNS_COMPARED], labels, gold.labels_or_matrix, bronze_rel=bronze_rel)
     if find_refusal(partial(compare, measures=gold.measures)) is None:
-        collector.suggest("compare-corrected", *arguments)
+        collector.suggest("compare-corrected", paths, arguments)
     else:  # rates alone compare only P@k
         first = DEFAULT_MEASURES[0]
-        collector.suggest_if_computable(
-            "compare-corrected", partial(compare, measures=[first]), *arguments, "-m", first, todo=DRAW_SAMPLE_ADVICE
-        )
+        compare_first, arguments = partial(compare, measures=[first]), {**arguments, "measures": first}
+        collector.suggest_if_computable("compare-corrected", compare_first, paths, arguments, calls=(DRAW_SAMPLE,))
 
 
-def _missing_for_correction(roles: FileRoles, runs: Sequence[RunFile]) -> tuple[str, str]:
+def _obstacle_to_correction(roles: FileRoles, runs: Sequence[RunFile]) -> Obstacle:
     """What is missing for a correction, and what to do about it."""
     if roles.main_judgments is None:
-        return missing_for_evaluation(roles)
+        return obstacle_to_evaluation(roles)
     unjudged = next((file for file in roles.unjudged if file.kind == "sample"), None)
     if unjudged is not None:
         unlabelled = unjudged.counts["documents"] - unjudged.counts.get("labelled", 0)
         needs = f"gold labels: {unlabelled:,} documents of {unjudged.path} wait for theirs"
-        return needs, "let gold fill in the column label"
+        return Obstacle(reason=Note("needs-labels", needs), advice="let gold fill in the column label")
     if roles.bronze is None:
         return CHEAP_JUDGE
     if not runs:
-        return f"runs of the queries in {roles.bronze.path}", "write the ids alike in both files"
+        needs = f"runs of the queries in {roles.bronze.path}"
+        return Obstacle(reason=Note("needs-common-queries", needs), advice="write the ids alike in both files")
     if roles.truth is not None:
-        options = f"--gold {quote_path(roles.truth.path)} --design whole_queries"
         needs = f"gold labels that say how they were drawn, and {roles.truth.path} has no columns prob and design"
-        other_way = f"or, if gold judged whole queries drawn by lot, add `{options}`"
-        return needs, f"draw some with `ringtrue sample`; {other_way}"
-    return "gold labels of a few documents", "`ringtrue sample` says which, and gold fills in a column label"
+        whole_queries = Call(
+            "evaluate",
+            arguments={"gold": roles.truth.path, "design": "whole_queries"},
+            purpose="takes them as whole queries, if these were drawn by lot",
+        )
+        draw_some = Call("sample", purpose="draws some")
+        return Obstacle(reason=Note("needs-gold-design", needs), calls=(draw_some, whole_queries))
+    return Obstacle(
+        reason=Note("needs-gold-labels", "gold labels of a few documents"),
+        calls=(Call("sample", purpose="says which, and gold fills in a column label"),),
+    )
 
 
 def _suggest_sample(collector: SuggestionCollector) -> None:
@@ -166,8 +182,7 @@ def _suggest_sample(collector: SuggestionCollector) -> None:
 
     roles, labels = collector.roles, collector.roles.bronze
     if labels is None or not roles.runs_judged_by(labels):
-        missing = missing_for_evaluation(roles) if roles.main_judgments is None else CHEAP_JUDGE
-        collector.add_missing("sample", *missing)
+        collector.add_obstacle("sample", obstacle_to_evaluation(roles) if roles.main_judgments is None else CHEAP_JUDGE)
         return
     if roles.sample is not None and _suggest_continued_sample(collector, labels, roles.sample):
         return
@@ -177,12 +192,10 @@ def _suggest_sample(collector: SuggestionCollector) -> None:
     collector.suggest_if_computable(
         "sample",
         partial(sample, tops, _keep_last_labels(labels), DEFAULT_MEASURES[0], budget=budget, rng=rng),
-        *run_arguments(roles, labels),
-        "--budget",
-        str(budget),
-        *collector.output("gold-sample.csv"),
+        judged_runs(roles, labels),
+        {**judgment_arguments(labels), "budget": budget, **collector.output("gold-sample.csv")},
         why=f"{budget} documents to begin with; any other number will do",
-        todo="give other runs or judgments",
+        advice="give other runs or judgments",
     )
 
 
@@ -195,20 +208,21 @@ def _suggest_continued_sample(collector: SuggestionCollector, labels: LabelFile,
     draw: Callable[..., object]
     if design == "whole_queries":
         measure, size, unit = WHOLE_QUERY_MEASURES[1], SAMPLE_QUERIES, "queries"
-        draw, options = partial(sample_queries, queries=size), ["--queries", str(size), "--for", measure]
+        draw = partial(sample_queries, queries=size)
     elif design in EXTENDABLE_DESIGNS:
         measure, size, unit = DEFAULT_MEASURES[0], SAMPLE_BUDGET, "documents"
         frame = find_frame(earlier.path)
         draw = partial(sample, budget=size, sampling_frame=None if frame is None else read_sampling_frame(frame))
-        options = ["--budget", str(size), "--for", measure]
     else:
         return False
     rng = np.random.default_rng(0)
     if find_refusal(partial(draw, tops, last_labels, measure, already=earlier.judgments, rng=rng)) is not None:
         return False
-    arguments = [*run_arguments(roles, labels), *file_option("--already", earlier), *options]
+    size_argument = "queries" if design == "whole_queries" else "budget"
+    arguments = judgment_arguments(labels) | named_files(already=earlier)
+    arguments |= {size_argument: size, "measures": measure, **collector.output("more-gold.csv")}
     why = f"{size} {unit} more; any other number will do"
-    collector.suggest("sample", *arguments, *collector.output("more-gold.csv"), why=why)
+    collector.suggest("sample", judged_runs(roles, labels), arguments, why=why)
     return True
 
 
@@ -218,13 +232,15 @@ def _suggest_plan(collector: SuggestionCollector) -> None:
     roles, bronze = collector.roles, collector.roles.bronze
     gold = roles.sample or roles.truth
     if bronze is None or gold is None or not roles.runs_judged_by(bronze) or bronze.repeat_count:
-        missing = ("a cheap judge's labels, and gold labels of some of them", PLAN_ADVICE)
-        collector.add_missing("plan", *(missing_for_evaluation(roles) if roles.main_judgments is None else missing))
+        needs = Note("needs-gold-labels", "a cheap judge's labels, and gold labels of some of them")
+        missing = Obstacle(reason=needs, calls=(PLAN_BY_NUMBERS,))
+        collector.add_obstacle("plan", obstacle_to_evaluation(roles) if roles.main_judgments is None else missing)
         return
     run = roles.runs_judged_by(bronze)[0]
     rel, bronze_rel = relevance_levels(gold, bronze)
-    arguments = [quote_path(run.path), *file_option("--judgments", bronze), *file_option("--gold", gold)]
-    arguments += ["--rel", str(rel), "--bronze-rel", str(bronze_rel)] if (rel, bronze_rel) != (1, 1) else []
+    arguments = named_files(judgments=bronze, gold=gold)
+    arguments |= {"rel": rel, "bronze_rel": bronze_rel} if (rel, bronze_rel) != (1, 1) else {}
+    arguments |= {"half_width": HALF_WIDTH}
     compute = partial(
         plan,
         [run.top],
@@ -235,19 +251,17 @@ def _suggest_plan(collector: SuggestionCollector) -> None:
         half_width=HALF_WIDTH,
     )
     why = f"for P@{TOP_DEPTH} within ±{HALF_WIDTH}"
-    collector.suggest_if_computable(
-        "plan", compute, *arguments, "--half-width", str(HALF_WIDTH), why=why, todo=PLAN_ADVICE
-    )
+    collector.suggest_if_computable("plan", compute, [run.path], arguments, why=why, calls=(PLAN_BY_NUMBERS,))
 
 
 def _suggest_for_several(
-    collector: SuggestionCollector, judged: JudgedFile, options: tuple[str, ...], output: str
+    collector: SuggestionCollector, judged: JudgedFile, known_answers: Arguments, output: str
 ) -> None:
     """Several judges of the same documents, or pairs."""
-    arguments = (quote_path(judged.path), repeats_option(judged))
-    collector.suggest("agree", *arguments)
-    collector.suggest("judges", *arguments, *options)
-    collector.suggest("aggregate", *arguments, *collector.output(f"{judged.name.split('.')[0]}-{output}"))
+    labels, repeats = [judged.path], repeats_argument(judged)
+    collector.suggest("agree", labels, repeats)
+    collector.suggest("judges", labels, repeats | known_answers)
+    collector.suggest("aggregate", labels, repeats | collector.output(f"{judged.name.split('.')[0]}-{output}"))
 
 
 def _suggest_disagreement(collector: SuggestionCollector, crowd: LabelFile) -> None:
@@ -257,33 +271,29 @@ def _suggest_disagreement(collector: SuggestionCollector, crowd: LabelFile) -> N
     collector.suggest_if_computable(
         "disagreement",
         partial(disagree, crowd.judgments, AT_LEAST, repeats=repeats, resamples=0),
-        quote_path(crowd.path),
-        repeats_option(crowd),
-        "--at-least",
-        AT_LEAST,
-        *collector.output("gains.json"),
+        [crowd.path],
+        {**repeats_argument(crowd), "at_least": AT_LEAST, **collector.output("gains.json")},
         why="if at least one user of three should call a document top",
-        todo="give labels of users who differ",
+        advice="give labels of users who differ",
     )
 
 
-def _gold_arguments(roles: FileRoles, crowd: LabelFile) -> tuple[str, ...]:
-    """The words for trusted labels of documents that these judges labelled."""
+def _gold_arguments(roles: FileRoles, crowd: LabelFile) -> Arguments:
+    """Trusted labels of documents that these judges labelled."""
     if (column := crowd.trusted_column) is not None:
-        filled_rows = ("--gold-where", quote_path(f"{column}!="))
-        return *file_option("--gold", crowd), "--gold-columns", f"label={column}", *filled_rows
+        return named_files(gold=crowd) | {"gold_columns": {"label": column}, "gold_where": {f"{column}!": ""}}
     for gold in (roles.truth, roles.sample):
         if gold is not None and not gold.repeat_count and shares_documents(gold, crowd):
-            return file_option("--gold", gold)
+            return named_files(gold=gold)
     for table in roles.unjudged:
         if table.trusted_column and crowd.has_query and share_rows(crowd.judged_docs, table.docs):
-            return *file_option("--gold", table), "--gold-columns", quote_path(f"label={table.trusted_column}")
-    return ()
+            return named_files(gold=table) | {"gold_columns": {"label": table.trusted_column}}
+    return {}
 
 
-def _trap_arguments(roles: FileRoles, crowd: LabelFile) -> tuple[str, ...]:
+def _trap_arguments(roles: FileRoles, crowd: LabelFile) -> Arguments:
     traps = roles.traps
-    return file_option("--traps", traps) if traps is not None and shares_documents(traps, crowd) else ()
+    return named_files(traps=traps) if traps is not None and shares_documents(traps, crowd) else {}
 
 
 def _suggest_for_two_judges(collector: SuggestionCollector) -> None:
@@ -300,28 +310,28 @@ def _suggest_for_two_judges(collector: SuggestionCollector) -> None:
         others = [file for file in candidates if file is not None and file is not gold]
         judge = next((file for file in others if shares_documents(file, gold)), None)
     for question in ("aggregate", "disagreement"):
-        collector.add_missing(question, *SECOND_JUDGE)
+        collector.add_obstacle(question, SECOND_JUDGE)
     if gold is None or judge is None or gold.repeat_count:
         for question in ("agree", "judges"):
-            collector.add_missing(question, *SECOND_JUDGE)
+            collector.add_obstacle(question, SECOND_JUDGE)
         return
     if gold.highest_label != judge.highest_label:
         scales = f"{judge.path} goes up to {judge.highest_label}, gold to {gold.highest_label}"
         why = f"{scales}: equal labels do not mean the same"
     for question in ("agree", "judges"):
-        options = (repeats_option(judge), *file_option("--gold", gold))
-        collector.suggest(question, quote_path(judge.path), *options, why=why)
+        collector.suggest(question, [judge.path], repeats_argument(judge) | named_files(gold=gold), why=why)
 
 
 def _suggest_rating(collector: SuggestionCollector) -> None:
     roles, votes = collector.roles, collector.roles.votes
     if votes is None:
-        todo = "`ringtrue pairs` says which to compare, and people fill in judge and winner"
-        collector.add_missing("rate", "preferences: which of two documents is better", todo)
+        needs = Note("needs-preferences", "preferences: which of two documents is better")
+        choose = Call("pairs", purpose="says which to compare, and people fill in judge and winner")
+        collector.add_obstacle("rate", Obstacle(reason=needs, calls=(choose,)))
         return
     candidates = [file for file in (roles.truth, *roles.judgments) if file is not None and not file.repeat_count]
     gold = next((file for file in candidates if has_labels_of_voted_docs(file, votes)), None)
-    collector.suggest("rate", quote_path(votes.path), repeats_option(votes), *file_option("--gold", gold))
+    collector.suggest("rate", [votes.path], repeats_argument(votes) | named_files(gold=gold))
 
 
 def _keep_last_labels(labels: LabelFile) -> Judgments:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from ringtrue.files.formats import recognise_format
 from ringtrue.files.tabular import read_table
 from ringtrue.formatting.phrases import format_count, join_first_few
 from ringtrue.judges.votes import make_votes
+from ringtrue.messages import Note, Suggestion
 from ringtrue.tables import Judgments
 from ringtrue.tables.columns import COLUMN_ALIASES, parse_ids, rename_columns
 
@@ -27,28 +27,28 @@ MIN_LABELS_PER_JUDGE = 10  # labels of a judge that let a habit show
 UNNAMED_JUDGES = {"0", "Q0"}  # what stands in the place of a judge's name where there is none
 MIN_VOTES_PER_JUDGE = 20  # votes of a judge that let a habit show
 ONE_SIDED_SHARE = 0.9
-NO_WINNER = "no pair has a winner yet"
 PART_COUNTS = range(2, 21)  # values of a column that tells parts of a file apart
 
 
 def summarise_labels(source: Source, note: NoteHandler) -> LabelFile | UnjudgedFile:
     """Read labels; those of a sample that still waits for them are documents to judge."""
     form = recognise_format(source, "judgments")
-    messages: list[str] = []
+    reading_notes: list[Note] = []
     try:
-        judgments = read_judgments(source, form=form, needs_query=False, note=messages.append)
+        judgments = read_judgments(source, form=form, needs_query=False, note=reading_notes.append)
     except TableError:
         if (unjudged := _find_unjudged(source)) is not None:
             return unjudged
         raise
-    _pass_on(messages, source, note)
-    frame, has_query = judgments.frame, _names_queries(messages)
+    _pass_on(reading_notes, note)
+    frame, has_query = judgments.frame, _names_queries(reading_notes)
     is_gold = {"prob", "design"} <= set(frame.columns)
     by_judge = frame.select("query", "doc", "judge").unique()
     shared_count = int(by_judge.group_by("query", "doc").len()["len"].gt(1).sum())
     repeat_count = frame.height - by_judge.height
     if form == "qrels-3" and frame["label"].min() == 1 and frame["label"].max() > MAX_USUAL_GRADE:  # type: ignore[operator]
-        note("three fields a line: read as labels, and a run with ranks would look the same")
+        text = "three fields a line: read as labels, and a run with ranks would look the same"
+        note(Note("read-as-labels", text))
     _note_odd_grades(judgments, note)
     if not is_gold and not is_trap(Path(source.path).name):
         _note_queries_without_relevant(frame, note)
@@ -80,14 +80,14 @@ def summarise_labels(source: Source, note: NoteHandler) -> LabelFile | UnjudgedF
 def summarise_votes(source: Source, note: NoteHandler) -> VoteFile | UnjudgedFile:
     """Read preferences; a table in which nobody has won yet has pairs to judge."""
     form = recognise_format(source, "preferences")
-    messages: list[str] = []
+    reading_notes: list[Note] = []
     try:
-        preferences = read_preferences(source, form=form, note=messages.append)
+        preferences = read_preferences(source, form=form, note=reading_notes.append)
     except TableError as error:
-        if NO_WINNER in str(error):
+        if error.code == "no-winner":
             return summarise_pairs(source)
         raise
-    _pass_on(messages, source, note)
+    _pass_on(reading_notes, note)
     frame = preferences.frame
     sides = pl.min_horizontal("left", "right").alias("one"), pl.max_horizontal("left", "right").alias("other")
     by_judge = frame.select("query", *sides, "judge").unique()
@@ -108,7 +108,7 @@ def summarise_votes(source: Source, note: NoteHandler) -> VoteFile | UnjudgedFil
         form=form,
         counts=counts,
         preferences=preferences,
-        has_query=_names_queries(messages),
+        has_query=_names_queries(reading_notes),
         shared_count=int(by_pair["len"].gt(1).sum()),
         repeat_count=frame.height - by_judge.height,
     )
@@ -118,7 +118,7 @@ def _note_voter_habits(frame: pl.DataFrame, note: NoteHandler) -> None:
     if frame["judge"].n_unique() > 2:
         name, votes = frame["judge"].value_counts().sort("count", "judge", descending=[True, False]).row(0)
         if votes > DOMINANT_SHARE * frame.height:
-            note(f"'{name}' gave {votes / frame.height:.0%} of the votes")
+            note(Note("dominant-judge", f"'{name}' gave {votes / frame.height:.0%} of the votes"))
     decided = frame.filter(pl.col("winner").is_in(["left", "right"]))
     by_judge = decided.group_by("judge").agg(votes=pl.len(), left=(pl.col("winner") == "left").mean())
     one_sided = by_judge.filter(
@@ -126,7 +126,8 @@ def _note_voter_habits(frame: pl.DataFrame, note: NoteHandler) -> None:
     )
     if one_sided.height:
         names = join_first_few(one_sided["judge"].sort().to_list())
-        note(f"{format_count(one_sided.height, 'judge')} nearly always preferred the same side: {names}")
+        text = f"{format_count(one_sided.height, 'judge')} nearly always preferred the same side: {names}"
+        note(Note("one-sided-judges", text))
 
 
 def _count_traps(frame: pl.DataFrame) -> int:
@@ -135,14 +136,14 @@ def _count_traps(frame: pl.DataFrame) -> int:
     return int(frame["trap"].cast(pl.String).str.to_lowercase().is_in(["true", "1", "yes"]).sum())
 
 
-def _pass_on(messages: list[str], source: Source, note: NoteHandler) -> None:
+def _pass_on(reading_notes: list[Note], note: NoteHandler) -> None:
     """What the reader said, without the name of the file."""
-    for message in messages:
-        note(message.removeprefix(f"{source.display_name}: "))
+    for reading_note in reading_notes:
+        note(reading_note.changed(subject=None))
 
 
-def _names_queries(messages: list[str]) -> bool:
-    return not any("no column names the query" in message for message in messages)
+def _names_queries(reading_notes: list[Note]) -> bool:
+    return all(note.code != "no-query-column" for note in reading_notes)
 
 
 def _find_unjudged(source: Source) -> UnjudgedFile | None:
@@ -191,18 +192,21 @@ def _note_odd_grades(judgments: Judgments, note: NoteHandler) -> None:
     frame = judgments.frame
     grades = frame["label"].unique().sort().to_list()
     try:
-        for message in make_votes(judgments).notes:
-            note(re.sub(r"(; |(?<=\?) )--scale.*", "", message))
+        for vote_note in make_votes(judgments).notes:
+            note(vote_note.changed(suggestions=()) if isinstance(vote_note, Note) else Note("stray-labels", vote_note))
     except TableError as error:
-        note(str(error).split(";")[0])
+        note(error.note.changed(suggestions=()))
     if len(grades) == 1:
-        note(f"every label is {grades[0]}: nothing tells one document from another")
+        note(Note("constant-labels", f"every label is {grades[0]}: nothing tells one document from another"))
     elif grades[-1] > MAX_USUAL_GRADE:
-        note(f"labels up to {grades[-1]:,}: grades of relevance are small numbers such as 0 to 3; are these scores?")
+        text = f"labels up to {grades[-1]:,}: grades of relevance are small numbers such as 0 to 3; are these scores?"
+        note(Note("unusual-grades", text))
     elif 0 not in grades and len(grades) > 1:
         lowest = min((grade for grade in grades if grade > 0), default=None)
         if lowest is not None:
-            note(f"no label is 0: {lowest}, the lowest, counts as relevant too; --rel says from which label on")
+            text = f"no label is 0: {lowest}, the lowest, counts as relevant too"
+            raise_rel = Suggestion("says from which label on", rel=...)
+            note(Note("no-label-0", text, parameter="rel", suggestions=[raise_rel]))
 
 
 def _note_queries_without_relevant(frame: pl.DataFrame, note: NoteHandler) -> None:
@@ -211,7 +215,8 @@ def _note_queries_without_relevant(frame: pl.DataFrame, note: NoteHandler) -> No
     if without_relevant.height and judged["label"].n_unique() > 1 and judged["query"].n_unique() > 1:
         names = join_first_few(sorted(without_relevant["query"].to_list()))
         queries = format_count(without_relevant.height, "query")
-        note(f"{queries} without a relevant document, where most measures are 0: {names}")
+        text = f"{queries} without a relevant document, where most measures are 0: {names}"
+        note(Note("queries-without-relevant", text))
 
 
 def _note_judge_habits(frame: pl.DataFrame, note: NoteHandler) -> None:
@@ -222,11 +227,13 @@ def _note_judge_habits(frame: pl.DataFrame, note: NoteHandler) -> None:
     share = busiest["labels"] / frame.height
     if by_judge.height > 2 and share > DOMINANT_SHARE:
         name = busiest["judge"]
-        note(f"'{name}' gave {share:.0%} of the labels: what is said of all judges is mostly about this one")
+        text = f"'{name}' gave {share:.0%} of the labels: what is said of all judges is mostly about this one"
+        note(Note("dominant-judge", text))
     constant = by_judge.filter((pl.col("different") == 1) & (pl.col("labels") >= MIN_LABELS_PER_JUDGE))["judge"].sort()
     if len(constant) and frame["label"].n_unique() > 1:
         names = join_first_few(constant.to_list())
-        note(f"{format_count(len(constant), 'judge')} always gave the same label: {names}")
+        text = f"{format_count(len(constant), 'judge')} always gave the same label: {names}"
+        note(Note("constant-judges", text))
 
 
 def _note_repeats(frame: pl.DataFrame, repeat_count: int, note: NoteHandler) -> None:
@@ -239,20 +246,22 @@ def _note_repeats(frame: pl.DataFrame, repeat_count: int, note: NoteHandler) -> 
     ]
     verb = "repeats" if repeat_count == 1 else "repeat"
     alike = "not always alike" if distinct_labels.gt(1).any() else "always alike"
-    message = f"{format_count(repeat_count, 'label')} {verb} a document that the judge had labelled, {alike}"
+    text = f"{format_count(repeat_count, 'label')} {verb} a document that the judge had labelled, {alike}"
+    suggestions = []
     if part_columns:
         values = frame[part_columns[0]].cast(pl.String).unique(maintain_order=True).drop_nulls().to_list()
-        message += f"; column {part_columns[0]} may tell parts that belong apart: --where {part_columns[0]}={values[0]}"
+        text += f"; column {part_columns[0]} may separate parts of the file"
+        suggestions = [Suggestion("takes one part", where={part_columns[0]: values[0]})]
     elif is_unnamed:
-        message += "; are there several judges, whom no column names?"
-    note(message)
+        text += "; are there several judges, and no column that names them?"
+    note(Note("repeated-labels", text, parameter="repeats", suggestions=suggestions))
 
 
 def _note_sample_faults(frame: pl.DataFrame, note: NoteHandler) -> None:
     if frame["prob"].null_count():
-        note(f"{frame['prob'].null_count():,} labels have no probability in column prob")
+        note(Note("missing-probability", f"{frame['prob'].null_count():,} labels have no probability in column prob"))
     if frame.select("query", "doc").is_duplicated().any():
-        note("a document was drawn twice: gold says one thing of each")
+        note(Note("drawn-twice", "a document was drawn twice: gold says one thing of each"))
 
 
 def _extra_columns(frame: pl.DataFrame) -> list[str]:

@@ -14,6 +14,7 @@ from ringtrue.files.byte_source import Source
 from ringtrue.files.formats import TABLE_FORMATS, Format, TableKind, find_separator, recognise_format
 from ringtrue.files.tabular import read_column_names
 from ringtrue.files.whitespace_fields import NUMBER
+from ringtrue.messages import Suggestion
 from ringtrue.tables.columns import COLUMN_ALIASES, Column
 
 SCORE_COLUMNS = {"run", "query", "measure", "value"}  # what `evaluate --per-query --format csv` prints
@@ -48,8 +49,13 @@ def recognise_file_kind(source: Source) -> FileKind:
     if columns >= SCORE_COLUMNS:
         return "scores"
     if columns >= RATING_COLUMNS:
-        ratings = "ratings, as `ringtrue rate -o` writes them, which no command reads"
-        raise _format_error(source, f"{ratings}; say -o FILE.run, or --qrels FILE")
+        write_other = Suggestion("writes labels in their place", function="rate", qrels=...)
+        raise FormatError(
+            "ratings-file",
+            "ratings of documents, which nothing reads",
+            file=source.display_name,
+            suggestions=[write_other],
+        )
     try:
         kind = recognise_kind(source)
     except FormatError as error:
@@ -102,17 +108,21 @@ def _read_text_head(source: Source) -> bytes:
     try:
         head = source.read_head()
     except FormatError as error:
+        name = source.display_name
         if source.path.endswith(".xlsx"):
-            raise _format_error(source, "this is an Excel sheet; save it as CSV") from error
+            raise FormatError("spreadsheet", "this is an Excel sheet; save it as CSV", file=name) from error
         if source.path.endswith(DATABASE_SUFFIXES):
-            advice = "if `ringtrue serve` made it, export its labels on the project's page"
-            raise FormatError(f"{error}; {advice}") from error
+            text = "a database; if it has collected judgments, export the labels on the project's page"
+            raise FormatError("database-file", text, file=name) from error
         raise
     if head.lstrip()[:HTML_PEEK_BYTES].lower().startswith((b"<!doctype html", b"<html")):
-        raise _format_error(source, "a web page, such as `ringtrue report` writes; give the files that it is about")
+        raise FormatError(
+            "web-page", "a web page; of a report, give the files that it is about", file=source.display_name
+        )
     for magic, description in BINARY_MAGIC.items():
         if head.startswith(magic):
-            raise _format_error(source, f"this is {description}; expected text (plain, .gz or .zst) or Parquet")
+            text = f"this is {description}; expected text (plain, .gz or .zst) or Parquet"
+            raise FormatError("binary-file", text, file=source.display_name)
     return head
 
 
@@ -143,7 +153,7 @@ def _json_object_kind(source: Source) -> FileKind:
         return "confusion"
     keys = (", ".join(list(content)[:MAX_LISTED]) if isinstance(content, dict) else "") or "nothing"
     looks_like = f"JSON, but neither a confusion matrix nor gains; it has {keys}"
-    raise _format_error(source, f"{looks_like}. A table has one object on each line")
+    raise FormatError("unknown-json", f"{looks_like}. A table has one object on each line", file=source.display_name)
 
 
 def _has_matrix(content: object) -> bool:
@@ -160,33 +170,34 @@ def _first_line(head: bytes) -> str:
 def _unknown_table_error(source: Source, names: Sequence[str]) -> FormatError:
     nonempty = [name for name in names if name]
     listed_names = ", ".join(nonempty[:MAX_LISTED]) + ", …" * (len(nonempty) > MAX_LISTED)
-    question = f"a table of {listed_names}; which is query, doc, label or score?"
-    option = "--columns query=NAME,doc=NAME,label=NAME,judge=NAME"
-    return _format_error(source, f"{question} Rename those that are, or tell each command: {option}")
+    named = dict.fromkeys(("query", "doc", "label", "judge"), "NAME")
+    return FormatError(
+        "unknown-columns",
+        f"a table of {listed_names}; rename the columns that are query, doc, label or score",
+        file=source.display_name,
+        suggestions=[Suggestion("says to each command which they are", columns=named)],
+    )
 
 
 def _unknown_file_error(source: Source, head: bytes) -> FormatError:
     """What a file that is none of ours looks like."""
     first_line = _first_line(head)
     if first_line.startswith("["):
-        return _format_error(source, "a list in JSON; write one object on each line, as JSON lines have it")
+        text = "a list in JSON; write one object on each line, as JSON lines have it"
+        return FormatError("json-list", text, file=source.display_name)
     separator = find_separator(first_line)
     if separator is not None and first_line.count(separator) > 1:
         names = [name.strip() for name in first_line.split(separator)]
         if all(not name or NUMBER.fullmatch(name) for name in names):
-            return _format_error(
-                source,
-                "a table of numbers without names for its columns; give it a first line such as query,doc,judge,label, "
-                "with a row for each label",
-            )
+            table = "a table of numbers without names for its columns"
+            text = f"{table}; give it a first line such as query,doc,judge,label, with a row for each label"
+            return FormatError("unnamed-columns", text, file=source.display_name)
         if all(re.fullmatch(r"[\w .\-]{0,40}", name) for name in names):
             return _unknown_table_error(source, names)
     fields = first_line.split()
     if len(fields) == RUN_FIELDS:
-        return _format_error(source, f"6 fields a line, as a run has, but its first score is '{fields[4]}'")
+        text = f"6 fields a line, as a run has, but its first score is '{fields[4]}'"
+        return FormatError("bad-score", text, file=source.display_name)
     expected = "a run has 6 fields a line, judgments 4"
-    return _format_error(source, f"nothing that we know; {expected}, and its first line {len(fields)}")
-
-
-def _format_error(source: Source, message: str) -> FormatError:
-    return FormatError(f"{source.display_name}: {message}")
+    text = f"nothing that we know; {expected}, and its first line {len(fields)}"
+    return FormatError("unknown-file", text, file=source.display_name)

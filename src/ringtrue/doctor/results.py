@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Literal, TypeAlias
+
+from ringtrue.messages import PYTHON_CALLS, Call, CallSpelling, Note, notes_as_dict, spell, spell_all
 
 FileKind: TypeAlias = Literal[
     "run", "judgments", "gold", "sample", "preferences", "pairs", "pool", "topics", "documents", "confusion", "gains",
@@ -27,15 +29,15 @@ class FileSummary:
     form: str | None = None
     role: str | None = None
     counts: Mapping[str, Any] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
-    error: str | None = None
+    notes: tuple[Note, ...] = ()
+    error: Note | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """As plain data."""
         role = {} if self.role is None else {"role": self.role}
-        error = {} if self.error is None else {"error": self.error}
+        error = {} if self.error is None else {"error": self.error, "error_code": self.error.code}
         known = {"path": self.path, "kind": self.kind, "format": self.form, "counts": dict(self.counts)}
-        return {**known, **role, "notes": list(self.notes), **error}
+        return {**known, **role, **notes_as_dict(self.notes), **error}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -74,17 +76,37 @@ class Overlap:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Suggestion:
-    """A question that these files answer, and the command that asks it; `verb` is its name, `evaluate` or another."""
+class AnswerableQuestion:
+    """A question that these files answer, and the `call` that asks it; `verb` is its name, `evaluate` or another."""
 
     verb: str
     question: str
-    command: str
+    call: Call
     why: str = ""
 
-    def as_dict(self) -> dict[str, str]:
+    def as_dict(self, spelling: CallSpelling = PYTHON_CALLS) -> dict[str, Any]:
         """As plain data."""
-        return {name: text for name, text in asdict(self).items() if text}
+        why = {"why": self.why} if self.why else {}
+        command = {"command": spelling.call(self.call), "call": self.call.as_dict()}
+        return {"verb": self.verb, "question": self.question, **command, **why}
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Obstacle:
+    """What keeps a question from being asked: a `reason`, which is something missing or a refusal, and what to do.
+
+    `advice` is said of the files, and each of `calls` helps by its purpose.
+    """
+
+    reason: Note
+    is_refusal: bool = False
+    advice: str = ""
+    calls: tuple[Call, ...] = ()
+
+    def todo(self, spelling: CallSpelling = PYTHON_CALLS) -> str:
+        """What to do about it."""
+        hints = ", or ".join(f"`{spelling.call(call)}` {call.purpose}" for call in self.calls)
+        return "; ".join(filter(None, (self.advice, hints)))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -93,21 +115,42 @@ class UnansweredQuestion:
 
     verb: str
     question: str
-    needs: str = ""
-    why: str = ""
-    todo: str
+    obstacle: Obstacle
 
-    def as_dict(self) -> dict[str, str]:
+    @property
+    def needs(self) -> Note | None:
+        """What is missing."""
+        return None if self.obstacle.is_refusal else self.obstacle.reason
+
+    @property
+    def why(self) -> Note | None:
+        """Why it was tried in vain."""
+        return self.obstacle.reason if self.obstacle.is_refusal else None
+
+    @property
+    def todo(self) -> str:
+        """What to do about it."""
+        return self.obstacle.todo()
+
+    def as_dict(self, spelling: CallSpelling = PYTHON_CALLS) -> dict[str, Any]:
         """As plain data."""
-        return {name: text for name, text in asdict(self).items() if text}
+        reason = self.obstacle.reason
+        return {
+            "verb": self.verb,
+            "question": self.question,
+            "why" if self.obstacle.is_refusal else "needs": spell(reason, spelling.arguments_of(self.verb.split()[0])),
+            "code": reason.code,
+            "todo": self.obstacle.todo(spelling),
+            "calls": [call.as_dict() | {"purpose": call.purpose} for call in self.obstacle.calls],
+        }
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Checkup:
     """What `examine` found: the files, in the order given, and what `can` and `cannot` be asked of them.
 
-    Each of `can` has a question and the command that asks it; each of `cannot` a question, what it needs or why not,
-    and what to do about it.
+    Each of `can` has a question and the call that asks it; each of `cannot` a question, what it needs or why not, and
+    what to do about it.
 
     Examples:
         >>> import ringtrue as rt
@@ -116,13 +159,15 @@ class Checkup:
         >>> checkup = rt.examine(path)
         >>> checkup.files[0].kind, checkup.recognised
         ('run', True)
+        >>> print(checkup.can[0].call)
+        pool('...bm25.run', depth=10, output='pool...csv')
         >>> [question.needs for question in checkup.cannot if question.verb == "evaluate"]
         ['judgments: which documents are relevant']
     """
 
     files: tuple[FileSummary, ...]
     overlaps: tuple[Overlap, ...]
-    can: tuple[Suggestion, ...]
+    can: tuple[AnswerableQuestion, ...]
     cannot: tuple[UnansweredQuestion, ...]
 
     @property
@@ -130,11 +175,11 @@ class Checkup:
         """Whether there is a file that can be used."""
         return any(file.error is None for file in self.files)
 
-    def as_dict(self) -> dict[str, Any]:
-        """As plain data."""
+    def as_dict(self, spelling: CallSpelling = PYTHON_CALLS) -> dict[str, Any]:
+        """As plain data, with every call as a front end writes it."""
         return {
-            "files": [file.as_dict() for file in self.files],
+            "files": spell_all([file.as_dict() for file in self.files], spelling.arguments_of(None)),
             "overlaps": [overlap.as_dict() for overlap in self.overlaps],
-            "can": [suggestion.as_dict() for suggestion in self.can],
-            "cannot": [unanswered.as_dict() for unanswered in self.cannot],
+            "can": [question.as_dict(spelling) for question in self.can],
+            "cannot": [question.as_dict(spelling) for question in self.cannot],
         }

@@ -11,10 +11,11 @@ from typing import Any, TypeAlias, TypeVar
 import polars as pl
 
 from ringtrue.doctor.results import FileKind, Overlap
+from ringtrue.messages import Note
 from ringtrue.stats.confusion import Confusion
 from ringtrue.tables import Judgments, Preferences, Run
 
-NoteHandler: TypeAlias = Callable[[str], None]
+NoteHandler: TypeAlias = Callable[[Note], None]
 
 TRUSTED_WORDS = ("gold", "human", "nist", "truth", "expert", "trusted", "official", "adjudicated", "reference")
 CHEAP_WORDS = (

@@ -8,24 +8,26 @@ from functools import partial
 import polars as pl
 
 from ringtrue.doctor.label_suggestions import choose_gold
+from ringtrue.doctor.results import Obstacle
 from ringtrue.doctor.roles import FileContents, FileRoles, LabelFile, shares_documents
 from ringtrue.doctor.suggestions import (
     MORE_RUNS,
     NO_RUN,
     SECOND_JUDGE,
+    Arguments,
     SuggestionCollector,
-    aggregation_advice,
-    file_option,
-    missing_for_evaluation,
-    quote_path,
-    quote_paths,
+    aggregation_call,
+    judged_runs,
+    judgment_arguments,
+    named_files,
+    obstacle_to_evaluation,
     relevance_levels,
-    run_arguments,
 )
 from ringtrue.doctor.summaries import TOP_DEPTH
 from ringtrue.files.byte_source import STDIN
 from ringtrue.formatting.phrases import join_first_few
 from ringtrue.judges.votes import Repeats
+from ringtrue.messages import Note
 
 COMPLETE_SHARE = 0.9  # of a query's judged documents, for the average over judges to mean something
 
@@ -41,25 +43,25 @@ def suggest_for_runs(collector: SuggestionCollector) -> None:
 def _suggest_evaluation(collector: SuggestionCollector) -> None:
     roles, main = collector.roles, collector.roles.main_judgments
     if main is not None:
-        arguments = run_arguments(roles, main)
-        collector.suggest("evaluate", *arguments, why=_why_these_judgments(roles, main))
-        collector.suggest("curve", *arguments)
-        if len(roles.runs_judged_by(main)) > 1:
-            collector.suggest("compare", *arguments)
+        runs, arguments = judged_runs(roles, main), judgment_arguments(main)
+        collector.suggest("evaluate", runs, arguments, why=_why_these_judgments(roles, main))
+        collector.suggest("curve", runs, arguments)
+        if len(runs) > 1:
+            collector.suggest("compare", runs, arguments)
         else:
-            collector.add_missing("compare", *MORE_RUNS)
+            collector.add_obstacle("compare", MORE_RUNS)
         return
-    missing = missing_for_evaluation(roles)
+    obstacle = obstacle_to_evaluation(roles)
     crowd = next((file for file in roles.crowds if file.has_query and roles.runs_judged_by(file)), None)
     if crowd is not None and _is_complete(crowd) and not crowd.repeat_count and not roles.judgments:
-        arguments = (*run_arguments(roles, crowd), "--judges", "average")
+        runs, arguments = judged_runs(roles, crowd), {**judgment_arguments(crowd), "judges": "average"}
         why = "the average over the judges, who labelled nearly the same documents"
-        collector.suggest("evaluate", *arguments, why=why)
-        collector.suggest("curve", *arguments)
-        collector.add_missing("compare", *missing)
+        collector.suggest("evaluate", runs, arguments, why=why)
+        collector.suggest("curve", runs, arguments)
+        collector.add_obstacle("compare", obstacle)
         return
     for question in ("evaluate", "compare", "curve"):
-        collector.add_missing(question, *missing)
+        collector.add_obstacle(question, obstacle)
 
 
 def _why_these_judgments(roles: FileRoles, main: LabelFile) -> str:
@@ -85,20 +87,21 @@ def _suggest_gains(collector: SuggestionCollector) -> None:
     if gains is None:
         return
     if main is None:
-        collector.add_missing("gains", *missing_for_evaluation(roles))
+        collector.add_obstacle("gains", obstacle_to_evaluation(roles))
         return
     labels = main.judgments.frame["label"].unique().sort().to_list()
     if without_gain := [label for label in labels if label > 0 and label not in gains.gains]:
         needs = f"a gain for label {without_gain[0]} of {main.path} in {gains.path}"
-        collector.add_missing("gains", needs, "give every label above 0 a gain")
+        obstacle = Obstacle(reason=Note("needs-gain", needs), advice="give every label above 0 a gain")
+        collector.add_obstacle("gains", obstacle)
     else:
-        collector.suggest("gains", *run_arguments(roles, main), *file_option("--gains", gains))
+        collector.suggest("gains", judged_runs(roles, main), judgment_arguments(main) | named_files(gains=gains))
 
 
 def _suggest_stability(collector: SuggestionCollector) -> None:
     roles, main = collector.roles, collector.roles.main_judgments
     if main is None or len(roles.runs_judged_by(main)) < 2:
-        collector.add_missing("stability", *(missing_for_evaluation(roles) if main is None else MORE_RUNS))
+        collector.add_obstacle("stability", obstacle_to_evaluation(roles) if main is None else MORE_RUNS)
         return
     runs, queries = set(roles.runs_judged_by(main)), set(main.judgments.frame["query"])
     alternatives = [
@@ -111,20 +114,24 @@ def _suggest_stability(collector: SuggestionCollector) -> None:
     ]
     if not alternatives:
         crowd = roles.crowd if roles.crowd is not None and roles.crowd.has_query else None
-        todo = "give a second file of judgments" if crowd is None else aggregation_advice(crowd)
-        collector.add_missing("stability", "a second judge's labels of the documents", todo)
+        obstacle = Obstacle(
+            reason=Note("needs-second-judge", "a second judge's labels of the documents"),
+            advice="give a second file of judgments" if crowd is None else "",
+            calls=() if crowd is None else (aggregation_call(crowd),),
+        )
+        collector.add_obstacle("stability", obstacle)
         return
     second = next((file for file in alternatives if file is roles.bronze), alternatives[0])
     rel, second_rel = relevance_levels(main, second)
-    arguments = [*run_arguments(roles, main), *file_option("--versus", second)]
+    arguments = judgment_arguments(main) | named_files(versus=second)
     reasons = []
     if (rel, second_rel) != (1, 1):
-        arguments += ["--rel", str(rel), "--versus-rel", str(second_rel), "-m", "nDCG@10,P@10"]
+        arguments |= {"rel": rel, "versus_rel": second_rel, "measures": "nDCG@10,P@10"}
         scales = f"{main.path} goes up to {main.highest_label}, {second.path} to {second.highest_label}"
         reasons.append(f"{scales}: the upper half of each scale counts as relevant")
     if len(alternatives) > 1:
-        reasons.append(f"there are {len(alternatives) - 1} more judges for --versus")
-    collector.suggest("stability", *arguments, why="; ".join(reasons))
+        reasons.append(f"there are {len(alternatives) - 1} more judges to compare it with")
+    collector.suggest("stability", judged_runs(roles, main), arguments, why="; ".join(reasons))
 
 
 def _suggest_ceiling(collector: SuggestionCollector) -> None:
@@ -134,36 +141,37 @@ def _suggest_ceiling(collector: SuggestionCollector) -> None:
     testing = roles.truth or roles.main_judgments or next(iter(roles.judgments), None)
     crowd = next((file for file in roles.crowds if file.has_query), None)
     if testing is None and crowd is not None:
-        collector.add_missing("ceiling", "one label for each document, to test by", aggregation_advice(crowd))
+        needs = Note("needs-one-label", "one label for each document, to test by")
+        collector.add_obstacle("ceiling", Obstacle(reason=needs, calls=(aggregation_call(crowd),)))
         return
     candidates = [file for file in (*roles.crowds, roles.bronze) if file is not None and file is not testing]
     labels = next((file for file in candidates if testing is not None and shares_documents(file, testing)), None)
     if testing is None or (labels is None and roles.matrix is None):
-        collector.add_missing("ceiling", *SECOND_JUDGE)
+        collector.add_obstacle("ceiling", SECOND_JUDGE)
         return
-    arguments = [*run_arguments(roles, testing), "-k", str(TOP_DEPTH)]
+    arguments: Arguments = {**judgment_arguments(testing), "k": TOP_DEPTH}
     compute: Callable[[], object]
     if labels is None:
         assert roles.matrix is not None
-        arguments += file_option("--confusion", roles.matrix)
+        arguments |= named_files(confusion=roles.matrix)
         tops = [run.top for run in roles.runs_judged_by(testing)]
         compute = partial(ceiling, testing.judgments, roles.matrix.matrix, k=TOP_DEPTH, runs=tops or None)
     else:
-        arguments += [*file_option("--labels", labels), *file_option("--gold", testing)]
-        arguments += ["--repeats", "last"] if labels.repeat_count and not testing.repeat_count else []
         repeats: Repeats | None = "last" if labels.repeat_count else None
+        arguments |= named_files(labels=labels, gold=testing)
+        arguments |= {"repeats": repeats} if repeats and not testing.repeat_count else {}
         compute = partial(estimate_confusion, labels.judgments, gold=testing.judgments, repeats=repeats)
-    todo = "give labels of two judges who labelled the same documents"
-    collector.suggest_if_computable("ceiling", compute, *arguments, todo=todo)
+    advice = "give labels of two judges who labelled the same documents"
+    collector.suggest_if_computable("ceiling", compute, judged_runs(roles, testing), arguments, advice=advice)
 
 
 def suggest_next_steps(collector: SuggestionCollector) -> None:
     """Pool, pairs, serve, report; after all other questions."""
     if collector.roles.runs:
-        runs = quote_paths([run.path for run in collector.roles.runs])
-        collector.suggest("pool", runs, "--depth", str(TOP_DEPTH), *collector.output("pool.csv"))
+        runs = [run.path for run in collector.roles.runs]
+        collector.suggest("pool", runs, {"depth": TOP_DEPTH, **collector.output("pool.csv")})
     else:
-        collector.add_missing("pool", *NO_RUN)
+        collector.add_obstacle("pool", NO_RUN)
     _suggest_pairs(collector)
     _suggest_serve(collector)
     _suggest_report(collector)
@@ -174,18 +182,19 @@ def _suggest_pairs(collector: SuggestionCollector) -> None:
     pool = next((file for file in roles.unjudged if file.kind == "pool"), None)
     if roles.runs:
         queries = {query for run in roles.runs for query in run.queries}
-        arguments = [quote_paths([run.path for run in roles.runs])]
+        candidates = [run.path for run in roles.runs]
     elif pool is not None:
-        queries, arguments = set(pool.docs["query"]), [quote_path(pool.path)]
+        queries, candidates = set(pool.docs["query"]), [pool.path]
     else:
-        collector.add_missing("pairs", *NO_RUN)
+        collector.add_obstacle("pairs", NO_RUN)
         return
     votes, traps = roles.votes, roles.vote_traps
+    arguments: Arguments = {}
     if votes is not None and not votes.repeat_count and not queries.isdisjoint(votes.preferences.frame["query"]):
-        arguments += file_option("--preferences", votes)
+        arguments |= named_files(preferences=votes)
     if traps is not None and traps.has_query:
-        arguments += file_option("--traps", traps)
-    collector.suggest("pairs", *arguments, *collector.output("pairs.csv"))
+        arguments |= named_files(traps=traps)
+    collector.suggest("pairs", candidates, arguments | collector.output("pairs.csv"))
 
 
 def _suggest_serve(collector: SuggestionCollector) -> None:
@@ -193,11 +202,11 @@ def _suggest_serve(collector: SuggestionCollector) -> None:
     to_judge = [file for file in roles.unjudged if file.kind != "frame"]
     project_paths = [file.path for file in (*to_judge, *roles.runs) if file.path != STDIN]
     if not project_paths:
-        collector.add_missing("serve", *NO_RUN)
+        collector.add_obstacle("serve", NO_RUN)
         return
     text_paths = [file.path for file in roles.texts if file.kind in ("topics", "documents")]
     texts_phrase = f", with {join_first_few(text_paths)} for judges to read" if text_paths else ""
-    collector.suggest("serve", why=f"make a project of {join_first_few(project_paths)}{texts_phrase}")
+    collector.suggest("serve", [], {}, why=f"make a project of {join_first_few(project_paths)}{texts_phrase}")
 
 
 def _suggest_report(collector: SuggestionCollector) -> None:
@@ -205,25 +214,20 @@ def _suggest_report(collector: SuggestionCollector) -> None:
     roles = collector.roles
     is_corrected = "correct" in collector.can and roles.sample is not None
     judgments = roles.bronze if is_corrected else roles.main_judgments
-    arguments: list[str] = []
+    runs: list[str] = []
+    arguments: Arguments = {}
     if judgments is not None and roles.runs_judged_by(judgments):
-        arguments += run_arguments(roles, judgments)
+        runs, arguments = judged_runs(roles, judgments), judgment_arguments(judgments)
         if is_corrected and (gold := choose_gold(roles)) is not None:
-            arguments += [
-                *gold.arguments,
-                *file_option("--truth", roles.truth if roles.truth in roles.judgments else None),
-            ]
+            arguments |= gold.arguments
+            arguments |= named_files(truth=roles.truth if roles.truth in roles.judgments else None)
     crowd = roles.crowd if roles.crowd is not None and roles.crowd.has_query else None
     traps: FileContents | None = (
         roles.traps if crowd is not None else roles.vote_traps if roles.votes is not None else None
     )
-    arguments += [
-        *file_option("--labels", crowd),
-        *file_option("--preferences", roles.votes),
-        *file_option("--traps", traps),
-    ]
-    arguments += file_option("--confusion", roles.matrix) if arguments else ()
+    arguments |= named_files(labels=crowd, preferences=roles.votes, traps=traps)
     if arguments:
-        collector.suggest("report", *arguments, *collector.output("report.html"))
+        arguments |= named_files(confusion=roles.matrix)
+        collector.suggest("report", runs, arguments | collector.output("report.html"))
     else:
-        collector.add_missing("report", *missing_for_evaluation(roles))
+        collector.add_obstacle("report", obstacle_to_evaluation(roles))

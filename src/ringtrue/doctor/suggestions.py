@@ -1,15 +1,16 @@
-"""What is being gathered: questions that can be asked, those that cannot, and the words of the commands."""
+"""What is being gathered: questions that can be asked, by which call, and those that cannot, and why."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from shlex import quote
+from typing import TypeAlias
 
-from ringtrue.doctor.results import Suggestion, UnansweredQuestion
+from ringtrue.doctor.results import AnswerableQuestion, Obstacle, UnansweredQuestion
 from ringtrue.doctor.roles import FileContents, FileRoles, JudgedFile, LabelFile
 from ringtrue.errors import RingtrueError
+from ringtrue.messages import Argument, Call, Note
 
 QUESTIONS = {
     "report": "Show me everything on one page",
@@ -33,12 +34,17 @@ QUESTIONS = {
     "serve": "How do I collect judgments in a browser?",
 }
 VERB_BY_QUESTION = {"correct": "evaluate --gold", "gains": "evaluate --gains", "compare-corrected": "compare --gold"}
-# What is missing, and what to do about it.
-NO_RUN = ("a run: what a system returned", "write lines of `query Q0 doc rank score tag`, a file for each system")
-SECOND_JUDGE = ("labels of the same documents by several judges", "put them into one table: query, doc, judge, label")
+NO_RUN = Obstacle(
+    reason=Note("needs-runs", "a run: what a system returned"),
+    advice="write lines of `query Q0 doc rank score tag`, a file for each system",
+)
+SECOND_JUDGE = Obstacle(
+    reason=Note("needs-second-judge", "labels of the same documents by several judges"),
+    advice="put them into one table: query, doc, judge, label",
+)
 LABEL_LINES = "write lines of `query 0 doc label`, or a table with query, doc, judge, label"
-MORE_RUNS = ("two runs or more", "give another run of the same queries")
-MIN_GLOB_FILES = 3  # files that are named one by one
+MORE_RUNS = Obstacle(reason=Note("needs-two-runs", "two runs or more"), advice="give another run of the same queries")
+Arguments: TypeAlias = dict[str, Argument]
 
 
 class FreeNames:
@@ -70,79 +76,93 @@ class SuggestionCollector:
 
     roles: FileRoles
     free_names: FreeNames = field(default_factory=FreeNames)
-    can: dict[str, Suggestion] = field(default_factory=dict)
+    can: dict[str, AnswerableQuestion] = field(default_factory=dict)
     cannot: dict[str, UnansweredQuestion] = field(default_factory=dict)
 
-    def suggest(self, question: str, *arguments: str, why: str = "") -> None:
-        """This can be asked, with these words after the verb."""
+    def suggest(self, question: str, files: Sequence[str], arguments: Arguments, *, why: str = "") -> None:
+        """This can be asked, of these files and with these arguments."""
         verb = VERB_BY_QUESTION.get(question, question)
-        command = build_command(verb.split()[0], *arguments)
-        self.can[question] = Suggestion(verb=verb, question=QUESTIONS[question], command=command, why=why)
+        call = Call(verb.split()[0], tuple(files), arguments)
+        self.can[question] = AnswerableQuestion(verb=verb, question=QUESTIONS[question], call=call, why=why)
 
     def suggest_if_computable(
-        self, question: str, compute: Callable[[], object], *arguments: str, why: str = "", todo: str
+        self,
+        question: str,
+        compute: Callable[[], object],
+        files: Sequence[str],
+        arguments: Arguments,
+        *,
+        why: str = "",
+        advice: str = "",
+        calls: tuple[Call, ...] = (),
     ) -> None:
-        """This can be asked, unless the library refuses it; `todo` is what to do then."""
+        """This can be asked, unless the library refuses it; `advice` and `calls` are what to do then."""
         refusal = find_refusal(compute)
         if refusal is None:
-            self.suggest(question, *arguments, why=why)
+            self.suggest(question, files, arguments, why=why)
         else:
-            self.add_missing(question, "", todo, why=refusal)
+            self.add_obstacle(question, Obstacle(reason=refusal, is_refusal=True, advice=advice, calls=calls))
 
-    def add_missing(self, question: str, needs: str, todo: str, why: str = "") -> None:
+    def add_obstacle(self, question: str, obstacle: Obstacle) -> None:
         """This cannot be asked: something is missing, or it was tried and refused."""
         verb = VERB_BY_QUESTION.get(question, question)
-        self.cannot[question] = UnansweredQuestion(
-            verb=verb, question=QUESTIONS[question], needs=needs, why=why, todo=todo
-        )
+        self.cannot[question] = UnansweredQuestion(verb=verb, question=QUESTIONS[question], obstacle=obstacle)
 
-    def output(self, name: str) -> tuple[str, str]:
-        """The words for a file to write, under a name that is still free."""
-        return "-o", quote_path(self.free_names.claim(name))
+    def output(self, name: str) -> Arguments:
+        """A file to write, under a name that is still free."""
+        return {"output": self.free_names.claim(name)}
 
-    def in_question_order(self) -> tuple[tuple[Suggestion, ...], tuple[UnansweredQuestion, ...]]:
+    def in_question_order(self) -> tuple[tuple[AnswerableQuestion, ...], tuple[UnansweredQuestion, ...]]:
         """All of them, in the order of the questions."""
         can = tuple(self.can[name] for name in QUESTIONS if name in self.can)
         return can, tuple(self.cannot[name] for name in QUESTIONS if name in self.cannot)
 
 
-def find_refusal(compute: Callable[[], object]) -> str | None:
-    """Why something cannot be computed, in the words of its error; None where it can."""
+def find_refusal(compute: Callable[[], object]) -> Note | None:
+    """Why something cannot be computed, as its error says; None where it can."""
     try:
         compute()
     except RingtrueError as error:
-        return str(error).rstrip(".")
+        return error.note
     return None
 
 
-def missing_for_evaluation(roles: FileRoles) -> tuple[str, str]:
+def obstacle_to_evaluation(roles: FileRoles) -> Obstacle:
     """What is missing to evaluate runs, and what to do about it."""
     if not roles.runs:
         return NO_RUN
     if roles.judgments:
-        return (
-            f"queries that runs and judgments share: {roles.judgments[0].path} has none of the runs'",
-            "write the ids alike in both files, or give judgments of these queries",
-        )
+        shared = f"queries that runs and judgments share: {roles.judgments[0].path} has none of the runs'"
+        advice = "write the ids alike in both files, or give judgments of these queries"
+        return Obstacle(reason=Note("needs-common-queries", shared), advice=advice)
     crowd = next((file for file in roles.crowds if file.has_query and roles.runs_judged_by(file)), None)
     if crowd is not None:
-        return f"one label for each document, and {crowd.path} has those of several judges", aggregation_advice(crowd)
+        needs = f"one label for each document, and {crowd.path} has those of several judges"
+        return Obstacle(reason=Note("needs-one-label", needs), calls=(aggregation_call(crowd),))
     if roles.sample is not None:
-        return (
-            f"judgments of all the documents, and {roles.sample.path} is a sample of them",
-            "give the labels that it was drawn to correct",
+        needs = f"judgments of all the documents, and {roles.sample.path} is a sample of them"
+        return Obstacle(
+            reason=Note("needs-all-labels", needs), advice="give the labels that the sample was drawn to correct"
         )
     unjudged = next((file for file in roles.unjudged if file.kind in ("pool", "sample")), None)
     if unjudged is not None:
         needs = f"labels: those of {unjudged.path} are still to be given"
-        return needs, "fill in a column label, or use `ringtrue serve`"
-    return "judgments: which documents are relevant", f"`ringtrue pool` lists what to judge; {LABEL_LINES}"
+        return Obstacle(
+            reason=Note("needs-labels", needs),
+            advice="fill in a column label",
+            calls=(Call("serve", purpose="collects labels in a browser"),),
+        )
+    return Obstacle(
+        reason=Note("needs-judgments", "judgments: which documents are relevant"),
+        advice=LABEL_LINES,
+        calls=(Call("pool", purpose="lists what to judge"),),
+    )
 
 
-def aggregation_advice(crowd: LabelFile) -> str:
+def aggregation_call(crowd: LabelFile) -> Call:
     """How several judges' labels become one."""
-    command = f"ringtrue aggregate {quote_path(crowd.path)} -o FILE.qrels"
-    return f"make one label of them with `{command}`, and give that file too"
+    purpose = "makes one label of them: give that file too"
+    return Call("aggregate", (crowd.path,), {"output": "FILE.qrels"}, purpose)
 
 
 def relevance_levels(gold: LabelFile, bronze: LabelFile) -> tuple[int, int]:
@@ -155,83 +175,21 @@ def relevance_levels(gold: LabelFile, bronze: LabelFile) -> tuple[int, int]:
     return (gold.highest_label + 1) // 2, (bronze.highest_label + 1) // 2
 
 
-def run_arguments(roles: FileRoles, labels: LabelFile) -> tuple[str, ...]:
-    """The words for the runs that these labels judge, and for the labels."""
-    runs = quote_paths([run.path for run in roles.runs_judged_by(labels)])
-    return runs, *file_option("--judgments", labels), repeats_option(labels)
+def judged_runs(roles: FileRoles, labels: LabelFile) -> list[str]:
+    """The runs that these labels judge."""
+    return [run.path for run in roles.runs_judged_by(labels)]
 
 
-def file_option(option: str, file: FileContents | None) -> tuple[str, ...]:
-    """An option with a file, where there is one."""
-    return () if file is None else (option, quote_path(file.path))
+def judgment_arguments(labels: LabelFile) -> Arguments:
+    """The labels that runs are measured by."""
+    return {"judgments": labels.path, **repeats_argument(labels)}
 
 
-def repeats_option(file: JudgedFile) -> str:
-    """The option that says what to do with a judge's second word, where there is one."""
-    if not file.repeat_count:
-        return ""
-    return "--repeats last" if file.has_query else "--repeats all"
+def named_files(**files: FileContents | None) -> Arguments:
+    """The paths of those files that there are, by the names of arguments."""
+    return {name: file.path for name, file in files.items() if file is not None}
 
 
-def quote_path(path: str) -> str:
-    """A file's name as a shell takes it; one that begins with a hyphen would be an option.
-
-    Examples:
-        >>> quote_path("my runs/bm25.run"), quote_path("-odd.run"), quote_path("-")
-        ("'my runs/bm25.run'", './-odd.run', '-')
-    """
-    return quote(f"./{path}" if path.startswith("-") and path != "-" else path)
-
-
-def build_command(verb: str, *arguments: str) -> str:
-    """A command line of ours; words are quoted already, and empty ones left out.
-
-    Examples:
-        >>> build_command("pool", "a.run", "", "--depth", "10")
-        'ringtrue pool a.run --depth 10'
-    """
-    return " ".join(["ringtrue", verb, *(argument for argument in arguments if argument)])
-
-
-def quote_paths(paths: Sequence[str]) -> str:
-    """The files, by patterns such as runs/*.run where they match these files and no others."""
-    paths_by_folder: dict[str, list[str]] = {}
-    for path in paths:
-        paths_by_folder.setdefault(path.rpartition("/")[0] if "/" in path else "", []).append(path)
-    return " ".join(
-        _find_glob(folder, folder_paths) or " ".join(map(quote_path, folder_paths))
-        for folder, folder_paths in paths_by_folder.items()
-    )
-
-
-def _find_glob(folder: str, paths: Sequence[str]) -> str | None:
-    if len(paths) < MIN_GLOB_FILES or "-" in paths:
-        return None
-    names = [path.rpartition("/")[2] for path in paths]
-    directory = Path(folder or ("/" if paths[0].startswith("/") else "."))
-    try:
-        entries = {entry.name for entry in directory.iterdir() if not entry.name.startswith(".")}
-    except OSError:
-        return None
-    shortest = min(map(len, names))
-    prefix = _common_prefix(names)[: shortest - 1]
-    suffix = _common_prefix([name[::-1] for name in names])[: shortest - len(prefix)][::-1]
-    extension = "".join(Path(names[0]).suffixes[-2:])
-    extension = extension if suffix.endswith(extension) else ""
-    for glob_prefix, glob_suffix in (("", extension), ("", suffix), (prefix, extension), (prefix, suffix)):
-        matched = {
-            name
-            for name in entries
-            if len(name) >= len(glob_prefix) + len(glob_suffix)
-            and name.startswith(glob_prefix)
-            and name.endswith(glob_suffix)
-        }
-        if matched == set(names) and (glob_prefix or glob_suffix):
-            start = f"{folder}/{glob_prefix}" if "/" in paths[0] else glob_prefix
-            return f"{quote_path(start) if start else ''}*{quote(glob_suffix) if glob_suffix else ''}"
-    return None
-
-
-def _common_prefix(names: Sequence[str]) -> str:
-    low, high = min(names), max(names)
-    return next((low[:position] for position, letter in enumerate(low) if letter != high[position]), low)
+def repeats_argument(file: JudgedFile) -> Arguments:
+    """What to do with a judge's second word, where there is one."""
+    return {"repeats": "last" if file.has_query else "all"} if file.repeat_count else {}

@@ -25,6 +25,7 @@ from ringtrue.files.byte_source import Source
 from ringtrue.files.formats import Format, recognise_format
 from ringtrue.files.tabular import read_table
 from ringtrue.formatting.phrases import format_count, join_first_few
+from ringtrue.messages import Note, Suggestion
 from ringtrue.tables import Run
 from ringtrue.tables.columns import COLUMN_ALIASES, parse_ids, rename_columns
 
@@ -39,19 +40,21 @@ MOSTLY_RISING_SHARE = 0.9  # of the lists
 def summarise_run(source: Source, gold_docs: pl.DataFrame, note: NoteHandler) -> RunFile:
     """Read a run, and keep its tops, and which of the `gold_docs` (query, doc) it has anywhere."""
     form = recognise_format(source, "run")
-    run = read_run(source, form=form, note=lambda message: note(message.removeprefix(f"{source.display_name}: ")))
+    run = read_run(source, form=form, note=note)
     top = cut_run(run).called(source.path)  # two files may have one name, in different folders
     sizes = run.groups.sizes
     if form == "msmarco-run":
-        note("three fields a line, of which the last counts 1, 2, 3: read as ranks, as MS MARCO's runs have them")
+        text = "three fields a line, of which the last counts 1, 2, 3: read as ranks, as MS MARCO's runs have them"
+        note(Note("read-as-ranks", text))
     _note_odd_scores(run, top, note)
     if len(run.queries) == 1:
-        note("a single query: nothing can be said about others, and no interval can be given")
+        note(Note("single-query", "a single query: nothing can be said about others, and no interval can be given"))
     short_count = int((sizes < TOP_DEPTH).sum())
     if short_count and len(run.queries) > 1:
         verb = "has" if short_count == 1 else "have"
         subject = "every query has" if short_count == len(sizes) else f"{format_count(short_count, 'query')} {verb}"
-        note(f"{subject} fewer than {TOP_DEPTH} documents: what is missing counts as not relevant")
+        text = f"{subject} fewer than {TOP_DEPTH} documents: what is missing counts as not relevant"
+        note(Note("short-lists", text))
     counts = {
         "queries": len(run.queries),
         "documents": len(run.docs),
@@ -101,15 +104,16 @@ def _note_odd_scores(run: Run, top: Run, note: NoteHandler) -> None:
     """A word on scores that say nothing about the order, or the opposite of what is meant."""
     scores = run.scores.to_numpy()
     if len(scores) > len(run.queries) and scores.min() == scores.max():
-        note(f"all scores are {scores[0]:g}: the documents are ranked by their ids alone")
+        note(Note("constant-scores", f"all scores are {scores[0]:g}: the documents are ranked by their ids alone"))
         return
     if run.tag is not None and (rising_share := _rising_share(scores, run.groups.offsets)) > MOSTLY_RISING_SHARE:
         lists_phrase = "in every list" if rising_share == 1 else f"in {rising_share:.0%} of the lists"
-        note(f"the scores rise from line to line {lists_phrase}: are they distances? The highest score is ranked first")
+        question = "are they distances? The highest score is ranked first"
+        note(Note("rising-scores", f"the scores rise from line to line {lists_phrase}: {question}"))
     tied_share = top.frame.select(pl.struct("query", "score").is_duplicated()).to_series().mean()
     if isinstance(tied_share, float) and tied_share > MANY_TIES_SHARE:
         tied = f"{tied_share:.0%} of the first {TOP_DEPTH} documents"
-        note(f"{tied} share their score with another: ids decide their order")
+        note(Note("tied-scores", f"{tied} share their score with another: ids decide their order"))
 
 
 def _rising_share(scores: NDArray[np.float64], offsets: NDArray[np.int64]) -> float:
@@ -159,13 +163,13 @@ def summarise_pool(source: Source, kind: FileKind, note: NoteHandler) -> Unjudge
     ]
     if grade_columns and kind == "pool":
         verb = "hold" if len(grade_columns) > 1 else "holds"
-        note(
-            f"{join_first_few(grade_columns)} {verb} small whole numbers: if these are labels, say `--columns "
-            f"label={grade_columns[0]}` to the commands, or rename the column to label"
-        )
+        text = f"{join_first_few(grade_columns)} {verb} small whole numbers; if these are labels, rename the column"
+        say_so = Suggestion("takes them for labels", columns={"label": grade_columns[0]})
+        note(Note("unnamed-labels", f"{text} to label", parameter="columns", suggestions=[say_so]))
     counts = {"documents": docs.height, "queries": docs["query"].n_unique()}
     if duplicate_count := docs.height - docs.n_unique():
-        note(f"{format_count(duplicate_count, 'document')} of a query stand twice")
+        text = f"{format_count(duplicate_count, 'document')} of a query stand twice"
+        note(Note("duplicate-document", text))
     trusted_column = (
         next((name for name in grade_columns if is_trusted(name)), None) if docs.n_unique() == docs.height else None
     )
@@ -175,7 +179,7 @@ def summarise_pool(source: Source, kind: FileKind, note: NoteHandler) -> Unjudge
 def _read_named_columns(source: Source, names: str) -> tuple[Format, pl.DataFrame]:
     form = recognise_table_format(source)
     if form is None:
-        raise FormatError(f"{source.display_name}: expected a table with the columns {names}")
+        raise FormatError("not-a-table", f"expected a table with the columns {names}", file=source.display_name)
     return form, read_table(source, form)
 
 

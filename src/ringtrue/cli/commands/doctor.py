@@ -14,12 +14,15 @@ import click
 
 from ringtrue.cli.options.common import ALL_OTHERS, Command, output_options, require_one_stdin
 from ringtrue.cli.output import OutputFormat, emit, progress_bar
+from ringtrue.cli.shell_words import ShellSpelling
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count, join_first_few
+from ringtrue.messages import Note, spell
 
 if TYPE_CHECKING:
-    from ringtrue.doctor import Checkup, FileSummary, Overlap
+    from ringtrue.doctor import Checkup, FileSummary, Overlap, UnansweredQuestion
 
+SHELL = ShellSpelling()
 WIDTH = 80
 NO_BREAK_SPACE = "\N{NO-BREAK SPACE}"  # until the lines are broken
 INDENT = "  "
@@ -63,7 +66,7 @@ def command(ctx: click.Context, files: tuple[str, ...], form: OutputFormat) -> N
     if form == "table":
         click.echo(_as_text(diagnosis), color=False if "NO_COLOR" in os.environ else None)
     else:
-        emit(form, payload=diagnosis.as_dict(), grid=partial(_as_grids, diagnosis))
+        emit(form, payload=diagnosis.as_dict(SHELL), grid=partial(_as_grids, diagnosis))
     if not diagnosis.recognised:
         ctx.exit(1)
 
@@ -89,12 +92,17 @@ def _as_text(checkup: Checkup) -> str:
 def _as_grids(checkup: Checkup) -> list[Grid]:
     """The same as tables, for CSV, Markdown and LaTeX."""
     file_rows = [
-        [file.path, _name_kind(file), _describe_file(file, {}).replace(NO_BREAK_SPACE, " "), "; ".join(file.notes)]
+        [
+            file.path,
+            _name_kind(file),
+            _describe_file(file, {}).replace(NO_BREAK_SPACE, " "),
+            "; ".join(map(_spell_note, file.notes)),
+        ]
         for file in checkup.files
     ]
-    possible_rows = [[suggestion.question, suggestion.command, suggestion.why] for suggestion in checkup.can]
+    possible_rows = [[question.question, SHELL.call(question.call), question.why] for question in checkup.can]
     missing_rows = [
-        [suggestion.question, suggestion.needs or suggestion.why, suggestion.todo] for suggestion in checkup.cannot
+        [question.question, _spell_reason(question), question.obstacle.todo(SHELL)] for question in checkup.cannot
     ]
     grids = [
         Grid(columns=["file", "kind", "counts", "notes"], rows=file_rows, left=4),
@@ -102,6 +110,16 @@ def _as_grids(checkup: Checkup) -> list[Grid]:
         Grid(columns=["question", "needs", "todo"], rows=missing_rows, left=3),
     ]
     return [grid for grid in grids if grid.rows]
+
+
+def _spell_note(note: Note) -> str:
+    """A note on a file, with the options that commands have for it."""
+    return spell(note, SHELL.arguments_of(None))
+
+
+def _spell_reason(question: UnansweredQuestion) -> str:
+    """Why a question cannot be asked, with the options of its command."""
+    return spell(question.obstacle.reason, SHELL.arguments_of(question.verb.split()[0]))
 
 
 def _heading(text: str) -> str:
@@ -152,7 +170,9 @@ def _files_section(checkup: Checkup, short_names: Mapping[str, str]) -> str:
 
 def _describe_file(file: FileSummary, short_names: Mapping[str, str]) -> str:
     return (
-        _describe_counts(file) if file.error is None else f"cannot be used: {_use_short_names(file.error, short_names)}"
+        _describe_counts(file)
+        if file.error is None
+        else f"cannot be used: {_use_short_names(_spell_note(file.error), short_names)}"
     )
 
 
@@ -282,18 +302,18 @@ def _judged_share_text(share: float) -> str:
 
 
 def _notes_section(checkup: Checkup, short_names: Mapping[str, str]) -> str:
-    """Every doubt, that of several files told once."""
-    names_by_note: dict[str, list[str]] = {}
+    """Every caveat; that of several files once."""
+    names_by_text: dict[str, list[str]] = {}
     for file in checkup.files:
         for note in file.notes:
-            names_by_note.setdefault(_use_short_names(note, short_names), []).append(
+            names_by_text.setdefault(_use_short_names(_spell_note(note), short_names), []).append(
                 _shorten_name(short_names[file.path])
             )
-    if not names_by_note:
+    if not names_by_text:
         return ""
     lines = [_heading("Worth a look")]
-    for note, names in names_by_note.items():
-        lines += _wrap_lines(f"{join_first_few(names)}: {note}", INDENT, 2 * INDENT)
+    for text, names in names_by_text.items():
+        lines += _wrap_lines(f"{join_first_few(names)}: {text}", INDENT, 2 * INDENT)
     return "\n".join(lines)
 
 
@@ -301,12 +321,12 @@ def _commands_section(checkup: Checkup, short_names: Mapping[str, str]) -> str:
     sections = []
     for heading, verbs in SECTIONS.items():
         lines = []
-        for suggestion in checkup.can:
-            if suggestion.verb.split()[0] not in verbs:
+        for question in checkup.can:
+            if question.call.command not in verbs:
                 continue
-            lines.append(f"{INDENT}{suggestion.question}")
-            lines += _fold_command(suggestion.command)
-            lines += _comment_lines(_use_short_names(suggestion.why, short_names))
+            lines.append(f"{INDENT}{question.question}")
+            lines += _fold_command(SHELL.call(question.call))
+            lines += _comment_lines(_use_short_names(question.why, short_names))
         if lines:
             sections.append("\n".join([_heading(heading), *lines]))
     return "\n\n".join(sections)
@@ -345,15 +365,17 @@ def _missing_section(checkup: Checkup, short_names: Mapping[str, str]) -> str:
     if not checkup.cannot:
         return ""
     verbs_by_requirement: dict[str, list[str]] = {}
-    for suggestion in checkup.cannot:
-        reason = f"needs {suggestion.needs}" if suggestion.needs else f"cannot: {suggestion.why}"
-        verbs_by_requirement.setdefault(f"{reason}. {suggestion.todo[:1].upper()}{suggestion.todo[1:]}.", []).append(
-            suggestion.verb
+    for question in checkup.cannot:
+        reason = _use_short_names(_spell_reason(question), short_names)
+        todo = question.obstacle.todo(SHELL)
+        requirement = (
+            f"{'cannot:' if question.obstacle.is_refusal else 'needs'} {reason}. {todo[:1].upper()}{todo[1:]}."
         )
+        verbs_by_requirement.setdefault(requirement, []).append(question.verb)
     lines = [_heading("Not with these files")]
     for requirement, verbs in verbs_by_requirement.items():
         lines += _wrap_lines(", ".join(verbs), INDENT)
-        lines += _wrap_lines(_use_short_names(requirement, short_names), 2 * INDENT)
+        lines += _wrap_lines(requirement, 2 * INDENT)
     return "\n".join(lines)
 
 
@@ -370,8 +392,7 @@ def _wrap_lines(text: str, indent: str, next_indent: str | None = None) -> list[
 
 
 def _use_short_names(text: str, short_names: Mapping[str, str]) -> str:
-    """A text with the short names of files; inside of a command they stay as they are."""
-    parts = text.split("`")
+    """A text with the short names of files."""
     for path, name in sorted(short_names.items(), key=lambda path_and_name: -len(path_and_name[0])):
-        parts[::2] = [part.replace(path, name) for part in parts[::2]]
-    return "`".join(parts)
+        text = text.replace(path, name)
+    return text
