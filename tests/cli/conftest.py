@@ -30,10 +30,21 @@ class Answer:
         return json.loads(self.out)
 
     @property
+    def notes(self) -> list[str]:
+        """With `--json`, the codes of the notes on the whole answer."""
+        codes: list[str] = self.json["note_codes"]
+        return codes
+
+    @property
     def error(self) -> Any:
         """With `--json`, what stopped the command: its code, message, parameter, file and line."""
         assert self.out == ""
         return json.loads(self.err.splitlines()[-1])["error"]
+
+    @property
+    def stop(self) -> tuple[int, str, str | None]:
+        """With `--json`, what stopped the command: the exit code, the code of the error and the parameter it names."""
+        return self.code, self.error["code"], self.error["parameter"]
 
 
 @pytest.fixture

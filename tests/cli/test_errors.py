@@ -43,11 +43,7 @@ def test_wrong_usage_has_a_code_and_names_the_parameter(
 def test_people_see_how_a_command_is_used_and_no_json(world: Path, ringtrue: Any) -> None:
     for words in (["evaluate", "a.run"], ["evaluate", "--as", "json", "a.run"], ["evaluate", "--", "--json"]):
         answer = ringtrue(*words)
-        assert (answer.code, answer.out, answer.err.startswith("Usage: ringtrue evaluate [OPTIONS] RUN…")) == (
-            2,
-            "",
-            True,
-        )
+        assert (answer.code, answer.out, answer.err.split()[:3]) == (2, "", ["Usage:", "ringtrue", "evaluate"])
         assert "{" not in answer.err
 
 

@@ -44,10 +44,10 @@ def test_csv_has_every_digit_where_a_command_gives_them(capsys: pytest.CaptureFi
 
 
 def test_notes_go_to_standard_error_and_into_the_json(capsys: pytest.CaptureFixture[str]) -> None:
-    emit("json", payload={"a": 1}, grid=never, notes=[Note("few-queries", "few queries")])
+    emit("json", payload={"a": 1}, grid=never, notes=[Note("few-queries", "8 queries")])
     printed = capsys.readouterr()
-    assert json.loads(printed.out) == {"a": 1, "notes": ["few queries"], "note_codes": ["few-queries"]}
-    assert printed.err == "note: few queries\n"
+    assert json.loads(printed.out) == {"a": 1, "notes": ["8 queries"], "note_codes": ["few-queries"]}
+    assert printed.err == "note: 8 queries\n"
 
 
 class Terminal(io.StringIO):
