@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from types import EllipsisType
 from typing import Any, Protocol, Self, TypeAlias
 
-Argument: TypeAlias = str | int | float | bool | Mapping[str, str] | EllipsisType | None
+Argument: TypeAlias = str | int | float | bool | range | tuple[int, int] | Mapping[str, str] | EllipsisType | None
 
 
 class Suggestion:

@@ -15,6 +15,7 @@ from ringtrue.messages import Argument, Suggestion
 COMMAND_BY_FUNCTION = {
     "aggregate": "aggregate",
     "disagree": "disagreement",
+    "estimate_query_confusions": "ceiling",
     "implied_preferences": "convert",
     "plan": "plan",
     "rate": "rate",
@@ -24,7 +25,8 @@ COMMAND_BY_FUNCTION = {
 # Options whose parameter has another name than the argument of the function, by command.
 OPTION_BY_ARGUMENT = {
     "": {"form": "forced"},  # in every command
-    "disagreement": {"levels": "level_texts"},
+    "agree": {"column": "panels"},
+    "disagreement": {"gold_as_judge": "gold", "levels": "level_texts"},
     "sample": {"measure": "measures"},
 }
 
@@ -84,6 +86,13 @@ def _spell_argument(command: click.Command, argument: str, value: Argument) -> s
         return f"no {name}"
     if option.is_flag:
         return name
+    return f"{name} {option.make_metavar(click.Context(command)) if value is ... else _spell_value(value)}"
+
+
+def _spell_value(value: Argument) -> str:
+    """`query=prompt`, `0-3` for a scale, `4/5` for a share, and other values as they are."""
     if isinstance(value, Mapping):
-        return f"{name} {','.join(f'{key}={part}' for key, part in value.items())}"
-    return f"{name} {option.make_metavar(click.Context(command)) if value is ... else shlex.quote(f'{value}')}"
+        return ",".join(f"{key}={part}" for key, part in value.items())
+    if isinstance(value, range):
+        return f"{value.start}-{value.stop - 1}"
+    return "/".join(map(str, value)) if isinstance(value, tuple) else shlex.quote(f"{value}")

@@ -193,7 +193,7 @@ def _note_odd_grades(judgments: Judgments, note: NoteHandler) -> None:
     grades = frame["label"].unique().sort().to_list()
     try:
         for vote_note in make_votes(judgments).notes:
-            note(vote_note.changed(suggestions=()) if isinstance(vote_note, Note) else Note("stray-labels", vote_note))
+            note(vote_note.changed(suggestions=()))
     except TableError as error:
         note(error.note.changed(suggestions=()))
     if len(grades) == 1:

@@ -42,7 +42,11 @@ def to_plain(part: Any) -> Any:
 
 def plain_fields(result: Any, *names: str) -> dict[str, Any]:
     """These fields and properties of a dataclass by name, or all of its fields in their order, each as plain data."""
-    return {name: to_plain(getattr(result, name)) for name in names or [field.name for field in fields(result)]}
+    plain: dict[str, Any] = {}
+    for name in names or [field.name for field in fields(result)]:
+        part = getattr(result, name)
+        plain |= notes_as_dict(part) if name == "notes" else {name: to_plain(part)}
+    return plain
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

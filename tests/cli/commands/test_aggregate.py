@@ -85,7 +85,7 @@ def test_the_table_says_what_was_done(ringtrue: Callable) -> None:
     assert "majority of 8 labels by 3 judges on 3 items" in answer.out
     assert "1 tie, decided for the lowest label" in answer.out
     assert "accuracy: against the majority of the others" in answer.out
-    assert "note: 1 item has several labels with the most votes; the lowest of them is taken (--ties)" in answer.err
+    assert "--ties high or --ties random" in answer.err
     model = ringtrue("aggregate", "labels.csv", "--gold", "gold.csv", "--prior", "1,0.5")
     assert "1 item keeps its gold label" in model.out
     assert "prior 1,0.5" in model.out

@@ -387,7 +387,7 @@ def test_one_judge_tells_nothing(folder: Path, ringtrue: Callable[..., Any]) -> 
     (folder / "ann.csv").write_text("query,doc,judge,label\nq1,d1,ann,1\nq1,d2,ann,0\n")
     found = ringtrue("ceiling", "--judgments", "j.qrels", "--labels", "ann.csv")
     assert found.code == 1
-    assert found.err.startswith("ringtrue: ann.csv: only one judge ('ann') labelled: nothing tells how judges disagree")
+    assert found.err.startswith("ringtrue: ann.csv: only one judge ('ann') labelled: nothing shows how judges disagree")
 
 
 @pytest.mark.parametrize(

@@ -52,7 +52,7 @@ def test_the_json_keeps_the_contract(ringtrue: Callable) -> None:
     assert found["cases"] == {"0": 3, "1": 3, "2": 4}
     assert found["flags"][0] == "level 0: 3 cases, fewer than 50: p is not accurate"
     assert (found["at_least"], found["top"], found["documents"]) == ("1/3", ["2"], 5)
-    assert "1 of 6 documents have a single label and say nothing here" in found["notes"]
+    assert "thinly-labelled-items" in found["note_codes"]
 
 
 def test_the_table_says_what_a_weight_is_and_what_to_do_next(ringtrue: Callable) -> None:
@@ -182,7 +182,7 @@ def test_two_columns_make_combined_levels(ringtrue: Callable) -> None:
         (["--at-least", "1/3", "--levels", "0,1", "--levels", "2,3"], "needs a column each"),
         (["--at-least", "1/3", "--levels", "kind=a,b", "--levels", "kind=c,d"], "names column 'kind' twice"),
         (["--at-least", "1/3", "--levels", "0,1,2", "--gold", "j.qrels", "--gold-as-judge"], "leave --gold out"),
-        (["--at-least", "1/3", "--top", "page"], "say their levels first"),
+        (["--at-least", "1/3", "--top", "page"], "--levels page=…"),
     ],
 )
 def test_wrong_questions_end_with_2_and_a_sentence(words: list[str], message: str, ringtrue: Callable) -> None:

@@ -263,7 +263,7 @@ def test_gold_that_contradicts_itself_is_refused_with_its_lines(ringtrue: Callab
     (world / "two.qrels").write_text("q1 0 a 1\nq1 1 a 0\n")
     answer = ringtrue("rate", "pairs.pref", "--gold", "two.qrels")
     assert answer.code == 1
-    assert "two.qrels: gold has several labels (0, 1) for document 'a' of query 'q1'" in answer.err
+    assert "two.qrels: gold: several labels (0, 1) for document 'a' of query 'q1'" in answer.err
     assert "(lines 1, 2)" in answer.err
 
 
@@ -288,7 +288,7 @@ def test_gold_labels_that_all_say_not_judged_are_refused(ringtrue: Callable, wor
     (world / "none.qrels").write_text("q1 0 a -1\n")
     answer = ringtrue("rate", "pairs.pref", "--gold", "none.qrels")
     assert answer.code == 1
-    assert answer.err.endswith("none.qrels: every label is below 0, which says 'not judged'\n")
+    assert answer.err.endswith("none.qrels: every label is below 0, which means 'not judged'\n")
 
 
 # All methods

@@ -110,7 +110,7 @@ def test_standard_input_is_read_once(folder: Path, ringtrue: Call, monkeypatch: 
     assert ringtrue("labels", "l.csv", "--gold", "-", "--columns", "label=human", "--json").json["gold"] == [2, 0, None]
     typed(LABELS + "q1,d1,ann,1\n")
     assert (
-        "standard input: judge 'ann' labelled document 'd1' of query 'q1' 2 times (0, 1); say"
+        "standard input: judge 'ann' labelled document 'd1' of query 'q1' 2 times (0, 1); "
         in ringtrue("labels", "-").err
     )
     for words in (("-", "--gold", "-"), ("-", "-")):
@@ -215,19 +215,19 @@ def test_labels_that_are_no_grades_are_told_with_their_row(folder: Path, ringtru
 def test_labels_below_0_are_left_out_with_a_note_or_declared(folder: Path, ringtrue: Call) -> None:
     Path("n.csv").write_text("query,doc,judge,label\nq1,d1,ann,-1\nq1,d1,ben,1\nq1,d2,ben,-2\n")
     found = ringtrue("labels", "n.csv", "--json").json
-    note = "n.csv: 2 labels below 0 ('not judged') left out; --scale declares such labels"
+    note = "n.csv: 2 labels below 0 ('not judged') left out; --scale LABELS declares such labels"
     assert (found["votes"], found["notes"]) == (1, [note])
     for scale in ("-2-1", "-2..1", "-2,-1,0,1", " -2 .. 1".replace(" ", "")):
         found = ringtrue("labels", "n.csv", f"--scale={scale}", "--json").json
         assert (found["votes"], found["labels"], found["notes"]) == (3, [-2, -1, 0, 1], [])
     says(ringtrue("labels", "n.csv", "--where", "judge=ann"),
-         "n.csv: every label is below 0, which says 'not judged'; --scale declares such labels")  # fmt: skip
+         "n.csv: every label is below 0, which means 'not judged'; --scale LABELS declares such labels")  # fmt: skip
 
 
 def test_labels_outside_the_scale_are_refused_left_out_or_moved(folder: Path, ringtrue: Call) -> None:
     stray = "1 label outside the scale 0, 1: 2 by ben"
-    says(ringtrue("labels", "l.csv", "--scale", "0,1"),
-         f"l.csv: {stray}; --outside exclude leaves it out, --outside clip moves it to the nearest label")  # fmt: skip
+    choices = "--outside exclude leaves it out, or --outside clip moves it to the nearest label"
+    says(ringtrue("labels", "l.csv", "--scale", "0,1"), f"l.csv: {stray}; {choices}")
     left = ringtrue("labels", "l.csv", "--scale", "0-1", "--outside", "exclude", "--json").json
     assert (left["votes"], left["labels"], left["notes"]) == (4, [0, 1], [f"l.csv: {stray}; left out"])
     moved = ringtrue("labels", "l.csv", "--scale", "0-1", "--outside", "clip", "--json").json
@@ -237,7 +237,7 @@ def test_labels_outside_the_scale_are_refused_left_out_or_moved(folder: Path, ri
 def test_a_scale_holds_for_the_gold_too(folder: Path, ringtrue: Call) -> None:
     words = ("labels", "l.csv", "--gold", "g.csv", "--columns", "label=human", "--scale", "1-2")
     says(ringtrue(*words, "--where", "label!=0"), "g.csv: 1 label outside the scale 1, 2: 0 by 0; --outside exclude "
-         "leaves it out, --outside clip moves it to the nearest label")  # fmt: skip
+         "leaves it out, or --outside clip moves it to the nearest label")  # fmt: skip
 
 
 @pytest.mark.parametrize(
@@ -249,8 +249,8 @@ def test_a_scale_holds_for_the_gold_too(folder: Path, ringtrue: Call) -> None:
         ("0.5,1", "--scale expects whole numbers such as 0-3 or 0,1,2; found '0.5,1'"),
         ("3-0", "--scale 3-0: from 3 to 0 is no scale; write the lowest label first"),
         ("0-5000", "--scale 0-5000: 5,001 labels are too many, 200 the most"),
-        ("2", "a scale needs two labels or more, found 2"),
-        ("0,2147483648", "a scale has labels of 32 bits, found 2147483648"),
+        ("2", "a scale needs two labels or more, found 2 (--scale)"),
+        ("0,2147483648", "a scale has labels of 32 bits, found 2147483648 (--scale)"),
     ],
 )
 def test_what_is_no_scale_is_refused(folder: Path, ringtrue: Call, scale: str, text: str) -> None:
@@ -274,23 +274,21 @@ def test_options_that_would_do_nothing_are_refused(folder: Path, ringtrue: Call)
 # Repeats.
 
 
-VOTED_AGAIN = (
-    "say which vote counts: --repeats all (each counts as a vote of its own), --repeats first, or --repeats last"
-)
-AGAIN = "say which label counts: --repeats first, --repeats last, or --repeats all (each counts as a label of its own)"
+VOTED_AGAIN = "--repeats all counts each as a vote of its own, or --repeats first or --repeats last keeps one"
+AGAIN = "--repeats first or --repeats last keeps one, or --repeats all counts each as a label of its own"
 
 
 @pytest.mark.parametrize(
     ("text", "told"),
     [
-        (LABELS + "q1,d1,ann,1\n", f"labelled document 'd1' of query 'q1' 2 times (0, 1); {AGAIN} (rows 1, 6)"),
+        (LABELS + "q1,d1,ann,1\n", f"labelled document 'd1' of query 'q1' 2 times (0, 1) (rows 1, 6); {AGAIN}"),
         (
             "item,worker,label\na,ann,1\nb,ann,1\na,ann,1\n",
-            f"labelled document 'a' 2 times (1, 1); {AGAIN} (rows 1, 3)",
+            f"labelled document 'a' 2 times (1, 1) (rows 1, 3); {AGAIN}",
         ),
         (
             "q ann d 0\nq ben d 0\nq ann d 1\n",
-            f"labelled document 'd' of query 'q' 2 times (0, 1); {AGAIN} (lines 1, 3)",
+            f"labelled document 'd' of query 'q' 2 times (0, 1) (lines 1, 3); {AGAIN}",
         ),
         (
             PAIRS + "q1,d2,d1,ann,d2\n",
@@ -380,38 +378,37 @@ def test_what_is_missing_in_the_gold_file_is_named_by_its_own_options(folder: Pa
 def test_gold_without_queries_says_so(folder: Path, ringtrue: Call) -> None:
     Path("g2.csv").write_text("doc,label\nd1,2\n")
     says(ringtrue("labels", "l.csv", "--gold", "g2.csv"), "no gold item was labelled by the judges: gold has document "
-         "'d1', the judges document 'd1' of query 'q1'; gold has no queries: which column names them? --gold-columns "
-         "query=NAME")  # fmt: skip
+         "'d1', the judges document 'd1' of query 'q1'; gold has no queries; --gold-columns query=NAME "
+         "names them")  # fmt: skip
 
 
-@pytest.mark.parametrize(("option", "what"), [("--gold", "gold has"), ("--traps", "the traps have")])
+@pytest.mark.parametrize(("option", "what"), [("--gold", "gold"), ("--traps", "traps")])
 def test_known_labels_that_contradict_each_other_are_told_with_their_own_file_and_rows(
     folder: Path, ringtrue: Call, option: str, what: str
 ) -> None:
     Path("known.csv").write_text("query,doc,label\nq1,d2,0\nq1,d1,1\nq1,d1,0\n")
-    told = f"known.csv: {what} several labels (0, 1) for document 'd1' of query 'q1'; keep one for each (rows 2, 3)"
+    told = f"known.csv: {what}: several labels (0, 1) for document 'd1' of query 'q1'; keep one for each (rows 2, 3)"
     says(ringtrue("labels", "l.csv", option, "known.csv"), told)
     if option == "--traps":
         Path("good.csv").write_text("query,doc,label\nq1,d1,1\n")
         answer = ringtrue("labels", "l.csv", "--gold", "good.csv", option, "known.csv")
-        assert answer.err.startswith("ringtrue: known.csv: the traps have")
+        assert answer.err.startswith("ringtrue: known.csv: traps: ")
 
 
 def test_what_is_wrong_with_a_column_is_told_with_the_file(folder: Path, ringtrue: Call) -> None:
     Path("t.csv").write_text("query,doc,judge,label,time\nq,d,ann,1,05/06/2024 10:00\nq,d,ben,1,06/06/2024 10:00\n")
     for command_name in ("agree", "judges"):
         says(ringtrue(command_name, "t.csv"), "t.csv: row 1: expected a time in column 'time', as a number or like "
-             "2024-05-01 10:00:00, found '05/06/2024 10:00', which does not tell the day from the month: write the "
-             "year first; rename the column if its times do not matter, and it will be ignored")  # fmt: skip
+             "2024-05-01 10:00:00, found '05/06/2024 10:00', where day and month may be exchanged: write the "
+             "year first; a column of another name is ignored")  # fmt: skip
     told = ringtrue("agree", "t.csv", "--where", "query=q").err
     assert told.startswith("ringtrue: t.csv: where query=q: row 1: expected a time")
 
 
 def test_a_misspelt_header_is_told_with_the_near_miss(folder: Path, ringtrue: Call) -> None:
     Path("m.csv").write_text("query,doc,jugde,label\nq,d,ann,1\nq,d,ben,0\n")
-    says(ringtrue("labels", "m.csv"), "m.csv: document 'd' of query 'q' has 2 labels (1, 0), and nothing tells whose "
-         "they are; did you mean 'jugde'? Then say `--columns judge=jugde`; if all are one judge's, --repeats first, "
-         "--repeats last, or --repeats all (each counts as a label of its own) (rows 1, 2)")  # fmt: skip
+    says(ringtrue("labels", "m.csv"), "m.csv: document 'd' of query 'q' has 2 labels (1, 0), and no column names "
+         f"their judges (rows 1, 2); --columns judge=jugde takes 'jugde' for it, or {AGAIN}")  # fmt: skip
     assert ringtrue("labels", "m.csv", "--columns", "judge=jugde", "--json").json["judges"] == ["ann", "ben"]
 
 
@@ -460,8 +457,8 @@ def test_gold_can_be_a_column_of_the_same_file(folder: Path, ringtrue: Call) -> 
             "same.csv: no column names the query: each document is an item of its own; --columns query=NAME says "
             "which one it is, such as gold"
         ),
-        "same.csv: 2 labels below 0 ('not judged') left out; --scale declares such labels",
-        "same.csv, gold: 2 labels below 0 ('not judged') left out; --scale declares such labels",
+        "same.csv: 2 labels below 0 ('not judged') left out; --scale LABELS declares such labels",
+        "same.csv, gold: 2 labels below 0 ('not judged') left out; --scale LABELS declares such labels",
     ]
 
 
@@ -471,20 +468,20 @@ def test_gold_can_be_a_column_of_the_same_file(folder: Path, ringtrue: Call) -> 
         (
             "l.csv",
             "query,doc,label\nq1,d1,0\nq1,d2,1\nq1,d1,1\n",
-            "gold: gold has several labels (0, 1) for document 'd1' of query 'q1'; keep one for each (rows 1, 3)",
+            "gold: gold: several labels (0, 1) for document 'd1' of query 'q1'; keep one for each (rows 1, 3)",
         ),
         (
             "l.csv",
             "q1 0 d1 0\nq1 1 d1 1\nq1 0 d2 1\nq1 1 d2 0\n",
             (
-                "gold: gold has several labels (0, 1) for document 'd1' of query 'q1', and for 1 other; "
+                "gold: gold: several labels (0, 1) for document 'd1' of query 'q1', and for 1 other; "
                 "keep one for each (lines 1, 2)"
             ),
         ),
         (
             "p.csv",
             "query,left,right,winner\nq1,d1,d2,d1\nq1,d2,d1,tie\n",
-            "gold: gold has several labels (tie, 'd1') for the pair 'd1', 'd2' of query 'q1'; keep one for each",
+            "gold: gold: several labels (tie, 'd1') for the pair 'd1', 'd2' of query 'q1'; keep one for each",
         ),
         (
             "l.csv",
@@ -497,12 +494,12 @@ def test_gold_can_be_a_column_of_the_same_file(folder: Path, ringtrue: Call) -> 
         (
             "l.csv",
             PAIRS,
-            ("the judges labelled documents, gold has labels of pairs of documents; give two files of a kind"),
+            ("the judges labelled documents, gold has labels of pairs of documents; both are of one kind"),
         ),
         (
             "p.csv",
             "query,doc,label\nq1,d1,0\n",
-            ("the judges labelled pairs of documents, gold has labels of documents; give two files of a kind"),
+            ("the judges labelled pairs of documents, gold has labels of documents; both are of one kind"),
         ),
     ],
 )
@@ -522,7 +519,7 @@ def test_a_clash_in_some_other_file_is_told_as_it_is() -> None:
     asked = dict.fromkeys(("gold_columns", "gold_where", "forced", "columns", "where"), ())
     labelling = LabelInputs(labels="l.csv", gold=None, scale=None, outside="refuse", repeats=None, level=0.95, **asked)
     traps = make_votes({"item": ["a", "a"], "label": [0, 1]})
-    with pytest.raises(DuplicateError, match=r"^gold has several labels \(0, 1\) for document 'a'; keep one for each$"):
+    with pytest.raises(DuplicateError, match=r"^gold: several labels \(0, 1\)"):
         labelling.explain_errors(lambda: align_with_gold(traps, traps))
 
 
@@ -622,8 +619,8 @@ def test_the_gold_column_of_crowd_labels(folder: Path, ringtrue: Call, data: Pat
     assert (found["votes"], len(found["judges"]), found["labels"]) == (91_783, 762, [0, 1, 2])
     assert len([label for label in found["gold"] if label is not None]) == 3_275
     assert found["notes"] == [
-        f"{labels}: 6,670 labels below 0 ('not judged') left out; --scale declares such labels",
-        f"{labels}, gold: 5,644 labels below 0 ('not judged') left out; --scale declares such labels",
+        f"{labels}: 6,670 labels below 0 ('not judged') left out; --scale LABELS declares such labels",
+        f"{labels}, gold: 5,644 labels below 0 ('not judged') left out; --scale LABELS declares such labels",
     ]
 
 

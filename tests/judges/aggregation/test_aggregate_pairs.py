@@ -211,8 +211,7 @@ def test_where_labels_are_equally_good_it_is_a_tie(method: Any, ties: Any, said:
 @pytest.mark.parametrize("ties", ["low", "high", "random"])
 @pytest.mark.parametrize(
     ("method", "what"),
-    [("majority", "several labels with the most votes"), ("mean", "a mean halfway between two labels"),
-     ("median", "a median halfway between two labels")],
+    [("majority", "most votes"), ("mean", "a mean "), ("median", "a median ")],
 )  # fmt: skip
 def test_a_win_and_a_tie_are_a_tie_and_the_note_says_so(method: Any, what: str, ties: Any) -> None:
     same = {doc: doc for doc in "stuv"}
@@ -220,7 +219,10 @@ def test_a_win_and_a_tie_are_a_tie_and_the_note_says_so(method: Any, what: str, 
     answer = aggregate(named(rows, same), method=method, ties=ties)
     assert answer.items["label"].to_list() == [0, 0]
     assert answer.ties == 2
-    assert f"2 items have {what}; a tie is taken" in answer.notes
+    (note,) = [note for note in answer.notes if note.code == "tied-items"]
+    assert "2 items" in note
+    assert what in note
+    assert note.suggestions == ()
 
 
 def test_names_in_favour_of_one_side_are_no_reason_for_a_doubt() -> None:

@@ -14,10 +14,11 @@ from ringtrue.judges.agreement.bootstrap_intervals import (
     make_estimates,
 )
 from ringtrue.judges.votes import make_votes
+from ringtrue.messages import Note
 from ringtrue.stats.intervals import t_quantile, wilson
 from ringtrue.stats.results import Estimate
 
-SHAPE = EstimateContext(level=0.95, unit="queries", undefined=lambda name, case: f"{name} of case {case} is undefined")
+SHAPE = EstimateContext(level=0.95, unit="queries", undefined=lambda name, case: Note("undefined", f"{name}, {case}"))
 
 
 def estimate(
@@ -50,13 +51,13 @@ def test_without_resamples_there_is_a_value_and_no_interval() -> None:
 def test_an_undefined_value_is_none_with_the_reason() -> None:
     found = estimate(np.nan, [np.nan, 0.5])
     assert (found.value, found.se, found.low, found.high) == (None, None, None, None)
-    assert found.notes == ("kappa of case 0 is undefined",)
+    assert found.notes == (SHAPE.undefined("kappa", 0),)
 
 
 def test_one_cluster_has_no_interval() -> None:
     found = estimate(0.5, [0.5, 0.4, 0.6], clusters=1)
     assert (found.value, found.low, found.high) == (0.5, None, None)
-    assert found.notes == ("all of it from one of the queries: no interval can be given",)
+    assert [note.code for note in found.notes] == ["too-few-clusters"]
 
 
 @pytest.mark.parametrize("value", [1.0, 2 / 3, 0.1])
@@ -66,15 +67,17 @@ def test_resamples_that_are_all_alike_tell_nothing_about_a_kappa_and_leave_a_sha
     # Not exactly alike: rounding must not pass for certainty.
     resampled = [value * (1 + 1e-16 * place) for place in range(7)]
     kappa, share = estimate(value, resampled), estimate(value, resampled, name="agreement")
-    note = "the same in every resample: it cannot be told what other queries would give"
-    assert (kappa.low, kappa.high, kappa.notes) == (None, None, (note,))
+    assert (kappa.low, kappa.high, [note.code for note in kappa.notes]) == (None, None, ["constant-resamples"])
     low, high = wilson(value, 20)
-    assert (share.low, share.high, share.notes) == (pytest.approx(low), pytest.approx(high), (note,))
+    assert (share.low, share.high) == (pytest.approx(low), pytest.approx(high))
+    assert share.notes == kappa.notes
     assert (share.low or 0) < value <= (share.high or 0)
 
 
 def test_few_clusters_are_told() -> None:
-    assert estimate(0.5, [0.4, 0.6], clusters=9).notes == ("only 9 queries: trust the interval with care",)
+    (note,) = estimate(0.5, [0.4, 0.6], clusters=9).notes
+    assert note.code == "few-clusters"
+    assert "9 queries" in note
     assert estimate(0.5, [0.4, 0.6], clusters=10).notes == ()
 
 
@@ -82,7 +85,8 @@ def test_resamples_without_a_value_are_left_out_and_told_where_they_are_many() -
     usual = [0.4, 0.6] * 10
     assert estimate(0.5, [*usual, np.nan]).notes == ()
     found = estimate(0.5, [*usual, np.nan, np.nan])
-    assert found.notes == ("undefined in 9% of the resamples, which were left out",)
+    assert [note.code for note in found.notes] == ["undefined-resamples"]
+    assert "9%" in found.notes[0]
     assert found.low == pytest.approx(estimate(0.5, usual).low)
 
 
@@ -132,7 +136,7 @@ def test_cases_are_kept_apart() -> None:
     )
     first, second, third = (found["kappa"] for found in make_estimates(draws, SHAPE))
     assert first == estimate(0.5, [0.4, 0.6])
-    assert (second.n, second.notes) == (40, ("kappa of case 1 is undefined",))
+    assert (second.n, second.notes) == (40, (SHAPE.undefined("kappa", 1),))
     assert (third.value, third.low) == (0.2, None)
 
 

@@ -72,7 +72,8 @@ def test_where_both_always_say_the_same_label_kappa_is_undefined_in_words() -> N
     assert (found.agreement.value, found.overlap.value) == (1, 1)
     for one in (found.kappa, found.kappa_quadratic, found.scott_pi, found.alpha_ordinal, found.kappa_asymptotic):
         assert one.value is None
-        assert one.notes == ("both gave the label 2 throughout: agreement beyond chance cannot be told",)
+        assert [note.code for note in one.notes] == ["constant-labels"]
+        assert "label 2 " in one.notes[0]
     assert found.kappa_null_se is None
 
 
@@ -80,10 +81,11 @@ def test_where_nothing_is_relevant_overlap_is_undefined_in_words() -> None:
     table = table_of([[4, 0], [0, 0]])
     (found,) = estimate_pair_agreements(table.widen_scale([0, 1]), [(0, 1)], settings(table.widen_scale([0, 1])))
     assert found.overlap.value is None
-    assert found.overlap.notes[0].startswith("neither called an item relevant that both labelled; --rel")
+    assert found.overlap.notes[0].code == "nothing-relevant"
+    assert found.overlap.notes[0].suggestions[0].arguments == {"rel": ...}
     nothing = replace(settings(table), relevant=np.zeros(2, dtype=bool))
     (found,) = estimate_pair_agreements(table.widen_scale([0, 1]), [(0, 1)], nothing)
-    assert found.overlap.notes == ("no label counts as relevant",)
+    assert [note.code for note in found.overlap.notes] == ["no-relevant-label"]
 
 
 def test_weights_fall_with_the_distance_of_the_labels_and_not_of_their_places() -> None:

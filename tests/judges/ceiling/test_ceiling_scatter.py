@@ -92,7 +92,9 @@ def test_the_prediction_is_the_ceiling_of_the_pairs_own_matrix() -> None:
 def test_only_the_pairs_with_the_most_in_common_are_taken() -> None:
     found = rt.ceiling_scatter(judged().filter((pl.col("judge") != "j2") | (pl.col("query") < "q2")), pairs=1)
     assert found.points["training"].unique().sort().to_list() == ["j0", "j1"]
-    assert found.notes == ("2 more pairs of judges, with fewer documents in common, not taken",)
+    (note,) = found.notes
+    assert note.code == "pairs-left-out"
+    assert note.startswith("2 more")
 
 
 def test_lists_of_one_document_are_left_out_and_counted() -> None:
@@ -104,7 +106,9 @@ def test_lists_of_one_document_are_left_out_and_counted() -> None:
     assert found.single == 2  # both ways
     assert "q3" not in found.points["query"]
     assert found.documents == 20
-    assert found.notes == ("2 lists of one document left out of the scatter: there is nothing to rank",)
+    (note,) = found.notes
+    assert note.code == "single-document-lists"
+    assert note.startswith("2 lists")
     assert (found.as_dict()["single"], found.as_dict()["documents"]) == (2, 20)
 
 
@@ -115,12 +119,17 @@ def test_nothing_but_lists_of_one_document_is_undefined_in_words() -> None:
 
 
 def test_what_cannot_be_compared_is_refused() -> None:
-    with pytest.raises(MismatchError, match=r"only one judge \('j0'\)"):
+    with pytest.raises(MismatchError) as refused:
         rt.ceiling_scatter(judged(judges=1))
-    with pytest.raises(MismatchError, match="no document has two judges"):
+    assert refused.value.code == "one-judge"
+    with pytest.raises(MismatchError) as refused:
         rt.ceiling_scatter({"doc": ["a", "b"], "judge": ["x", "y"], "label": [0, 1]})
+    assert refused.value.code == "no-shared-items"
     narrow = rt.Confusion(rows="gold", columns="x", labels=(0, 1), counts=np.eye(2))
-    with pytest.raises(MismatchError, match="gave the labels 0, 1, 2, the confusion matrix has 0, 1, and not 2"):
+    with pytest.raises(MismatchError) as refused:
         rt.ceiling_scatter(judged(), confusion=narrow)
-    with pytest.raises(UsageError, match="pairs is a whole number"):
+    assert refused.value.code == "labels-outside-matrix"
+    assert "not 2;" in refused.value.text
+    with pytest.raises(UsageError) as refused:
         rt.ceiling_scatter(judged(), pairs=0)
+    assert (refused.value.code, refused.value.parameter) == ("out-of-range", "pairs")

@@ -104,17 +104,20 @@ def test_without_names_the_two_judges_with_the_most_in_common_are_taken() -> Non
 
 
 @pytest.mark.parametrize(
-    ("judges", "says"),
-    [(["ann"], "takes two judges, found 1"), (["ann", "bobb"], "no judge 'bobb'; did you mean 'bob'?")],
+    ("judges", "code", "found"),
+    [(["ann"], "not-two-judges", "found 1"), (["ann", "bobb"], "unknown-judge", "'bob'?")],
 )
-def test_two_judges_who_are_there_are_needed(judges: list[str], says: str) -> None:
-    with pytest.raises(UsageError, match=says):
+def test_two_judges_who_are_there_are_needed(judges: list[str], code: str, found: str) -> None:
+    with pytest.raises(UsageError) as refused:
         mutual_evaluation(table([[(2, 2)], [(1, 0)]]), judges=judges)
+    assert (refused.value.code, refused.value.parameter) == (code, "judges")
+    assert found in refused.value.text
 
 
 def test_one_query_has_no_others_to_learn_from() -> None:
-    with pytest.raises(MismatchError, match="1 of the queries have documents that two judges labelled"):
+    with pytest.raises(MismatchError) as refused:
         mutual_evaluation(table([[(2, 2), (1, 0)]]))
+    assert refused.value.code == "too-few-queries"
 
 
 @pytest.mark.real

@@ -38,7 +38,7 @@ def test_one_who_guesses_is_found(with_gold: bool) -> None:
     assert kinds(quality, "j0") == {"guessing"}
     reason = quality["j0"].flags[0].reason
     assert ("(against gold)" if with_gold else "(against the consensus of the others)") in reason
-    assert "shuffled, the same labels would be right on" in reason
+    assert "shuffled," in reason
 
 
 def test_one_who_is_worse_but_better_than_guessing_is_told_apart() -> None:
@@ -72,7 +72,7 @@ def test_one_who_always_says_the_same_is_found() -> None:
     table, _ = crowd(np.random.default_rng(7))
     quality = rt.judge_quality(changed(table, "j3", "label", 1))
     assert kinds(quality, "j3") >= {"one label", "guessing"}
-    assert "says 1 in 100% of" in next(flag.reason for flag in quality["j3"].flags if flag.kind == "one label")
+    assert " 1 in 100% " in next(flag.reason for flag in quality["j3"].flags if flag.kind == "one label")
 
 
 def test_where_one_label_is_right_nearly_always_saying_it_is_no_fault() -> None:
@@ -103,7 +103,7 @@ def test_one_who_fails_traps_that_nobody_else_met_is_held_against_the_rule() -> 
     known = {"item": list(range(30)), "label": [1] * 27 + [0] * 3}
     quality = rt.judge_quality(alone, traps=known)
     assert kinds(quality, "x") == {"traps"}
-    assert quality["x"].flags[0].reason == "passed 3 of 30 traps; not accepted"
+    assert "3 of 30 traps" in quality["x"].flags[0].reason
 
 
 def test_one_who_is_too_fast_is_found() -> None:
@@ -131,7 +131,9 @@ def test_a_judge_alone_who_takes_a_seventh_of_a_second_is_found() -> None:
     quality = rt.judge_quality(speeds(0.14))
     assert kinds(quality, "j0") == {"too fast"}
     reason = quality["j0"].flags[0].reason
-    assert reason == "0.139 seconds a label (median of 20); nobody reads a document in less than 0.5"
+    assert reason.startswith("0.139 seconds")
+    assert "(median of 20)" in reason
+    assert reason.endswith(" 0.5")
 
 
 def test_judges_who_are_all_too_fast_are_all_found() -> None:
@@ -245,20 +247,18 @@ def test_where_flags_count_the_last_labels_alone_a_note_says_so() -> None:
     columns = zip(("doc", "judge", "label"), zip(*rows, strict=True), strict=True)
     quality = rt.judge_quality({name: list(column) for name, column in columns}, repeats="all")
     assert [one.judge for one in quality.flagged] == ["w0"]
-    told = "flags count a judge's last label of an item, all other numbers every label (--repeats all)"
-    assert told in quality.notes
+    assert "flags-count-last" in [note.code for note in quality.notes]
     once = {"doc": [*"aab"], "judge": [*"xyx"], "label": [1, 1, 0]}
-    assert told not in rt.judge_quality(once, repeats="all").notes
+    assert "flags-count-last" not in [note.code for note in rt.judge_quality(once, repeats="all").notes]
 
 
 def test_a_single_judge_of_pairs_can_have_a_side() -> None:
     table = {"left": [f"a{n}" for n in range(60)], "right": [f"b{n}" for n in range(60)], "judge": ["model"] * 60,
              "winner": ["left"] * 55 + ["right"] * 5}  # fmt: skip
     (flag,) = rt.judge_quality(table)["model"].flags
-    assert (flag.kind, flag.reason) == (
-        "side bias",
-        "left wins in 92% of 60 verdicts for a side, and half if sides are random",
-    )
+    assert flag.kind == "side bias"
+    assert flag.reason.startswith("left wins")
+    assert "92% of 60" in flag.reason
 
 
 def test_how_often_somebody_is_asked_again_makes_nobody_inconsistent() -> None:

@@ -38,12 +38,14 @@ def test_against_the_consensus_by_hand() -> None:
     x, y, z = quality
     # The others of x say 1 and 0 of a (a tie, and 1 is right by half), and 0 of b; nobody else labelled c.
     assert (x.accuracy.value, x.accuracy.n, x.against, x.labels, x.items) == (0.25, 2, "consensus", 3, 3)
-    assert "labels that do not count against the consensus: nobody else labelled 1" in x.notes
+    (note,) = [note for note in x.notes if note.code == "unshared-labels"]
+    assert note.endswith(" 1")
     assert x.confusion.rows == "consensus"
     assert x.confusion.counts.tolist() == [[0, 0, 1], [0, 0, 0], [0, 0, 0]]
     assert (y.accuracy.value, y.accuracy.n) == (0.5, 2)
     assert (z.accuracy.value, z.accuracy.n) == (0.25, 2)
-    assert "on 4 labels the others tie: saying what one of m such labels says is right by 1/m" in quality.notes
+    (note,) = [note for note in quality.notes if note.code == "tied-others"]
+    assert "4 labels" in note
     assert x.leniency is not None
     assert x.leniency.value == pytest.approx((0.5 + 2) / 2)  # 1 against (1, 0), 2 against (0, 0)
     assert (x.common_label, x.common_share) == (1, pytest.approx(2 / 3))
@@ -69,7 +71,8 @@ def test_a_judge_who_met_no_gold_item_is_held_against_the_consensus() -> None:
     assert quality["v"].against == "consensus"
     assert quality["v"].gold_accuracy is not None
     assert quality["v"].gold_accuracy.notes == ("there is no gold item that this judge met",)
-    assert any("2 of 5 judges met no gold item" in note for note in quality.notes)
+    (note,) = [note for note in quality.notes if note.code == "judges-without-gold"]
+    assert note.startswith("2 of 5")
 
 
 def test_preferences_have_sides_and_no_leniency() -> None:
@@ -88,7 +91,7 @@ def test_every_answer_is_json_without_nan() -> None:
     table, gold = crowd(np.random.default_rng(1), queries=2, repeated=0.1)
     traps = pl.DataFrame(gold)[:3]
     found = plain(rt.judge_quality(table, gold=pl.DataFrame(gold)[3:8], traps=traps, repeats="all"))
-    assert list(found) == ["judges", "overall", "notes"]
+    assert list(found) == ["judges", "overall", "notes", "note_codes"]
     assert {"judge", "labels", "accuracy", "confusion", "traps", "speed", "flags"} <= set(found["judges"][0])
     plain(rt.judge_quality(compared(np.random.default_rng(1), pairs=6)))
     plain(rt.judge_quality(BY_HAND))
@@ -104,8 +107,10 @@ def test_a_judge_is_found_by_name_and_a_slip_is_pointed_out() -> None:
     quality = rt.judge_quality(BY_HAND | {"judge": ["ann", "bob", "cid", "ann", "bob", "cid", "ann"]})
     assert quality["bob"].judge == "bob"
     assert len(quality) == 3
-    with pytest.raises(UsageError, match="no judge 'bbo' here; did you mean 'bob'"):
+    with pytest.raises(UsageError) as refused:
         quality["bbo"]
+    assert refused.value.code == "unknown-judge"
+    assert "'bob'?" in refused.value.text
 
 
 rows = st.lists(
@@ -184,45 +189,53 @@ def test_labels_of_everybody_the_same_are_no_trouble() -> None:
     quality = rt.judge_quality(table)
     assert [one.accuracy.value for one in quality] == [1.0, 1.0]
     assert (quality.alpha, quality.flagged) == (None, ())
-    assert "everybody gave the label 1: alpha is undefined" in quality.notes
+    assert "constant-labels" in [note.code for note in quality.notes]
 
 
 def test_one_judge_alone_needs_gold_or_traps() -> None:
     alone = {"item": ["a", "b"], "judge": ["x", "x"], "label": [0, 1]}
-    with pytest.raises(MismatchError, match=r"one judge, 'x', and nobody to compare with; give gold labels \(--gold\)"):
+    with pytest.raises(MismatchError) as refused:
         rt.judge_quality(alone)
+    assert refused.value.code == "nothing-to-check"
+    assert "one judge, 'x'," in refused.value.text
+    assert refused.value.note.suggestions[0].arguments == {"gold": ...}
     quality = rt.judge_quality(alone, gold={"item": ["a"], "label": [0]})
     assert quality["x"].accuracy.value == 1
     assert quality["x"].consensus_accuracy.notes == ("there is no item that another judge labelled",)
-    assert "one judge alone: there are no others to compare with" in quality.notes
+    assert "one-judge" in [note.code for note in quality.notes]
     assert rt.judge_quality(alone, traps={"item": ["a"], "label": [0]})["x"].traps is not None
 
 
 def test_judges_who_share_nothing_need_gold_or_traps() -> None:
-    with pytest.raises(MismatchError, match="no two of the 2 judges labelled the same item"):
+    with pytest.raises(MismatchError) as refused:
         rt.judge_quality({"item": ["a", "b"], "judge": ["x", "y"], "label": [0, 1]})
+    assert refused.value.code == "nothing-to-check"
+    assert "no two of the 2" in refused.value.text
 
 
 def test_a_judge_with_no_overlap_is_named() -> None:
     quality = rt.judge_quality({"item": ["a", "a", "b"], "judge": ["x", "y", "z"], "label": [0, 1, 1]})
     assert (quality["z"].against, quality["z"].accuracy.value) == (None, None)
-    assert "nothing to check the labels of z against: nobody else labelled the same items" in quality.notes
+    (note,) = [note for note in quality.notes if note.code == "unchecked-judges"]
+    assert "labels of z " in note
 
 
 def test_repeats_have_to_be_settled() -> None:
     twice = {"item": ["a", "a", "a"], "judge": ["x", "x", "y"], "label": [0, 1, 1]}
-    with pytest.raises(DuplicateError, match="--repeats first"):
+    with pytest.raises(DuplicateError) as refused:
         rt.judge_quality(twice)
+    assert refused.value.code == "repeated-labels"
     assert [rt.judge_quality(twice, repeats=one)["x"].accuracy.value for one in ("first", "last", "all")] == [0, 1, 0.5]
 
 
 def test_settings_and_labels_that_make_no_sense_are_refused() -> None:
     with pytest.raises(UsageError, match="level"):
         rt.judge_quality(BY_HAND, level=1)
-    with pytest.raises(TableError, match="outside the scale"):
+    with pytest.raises(TableError) as refused:
         rt.judge_quality(BY_HAND, scale=[0, 1])
+    assert refused.value.code == "labels-outside-scale"
     clipped = rt.judge_quality(BY_HAND, scale=[0, 1], outside="clip")
-    assert any("moved to the nearest label" in note for note in clipped.notes)
+    assert "outside-scale-clipped" in [note.code for note in clipped.notes]
 
 
 def test_progress_counts_the_labels() -> None:
@@ -304,7 +317,8 @@ def test_a_guesser_among_good_judges_is_found_from_three_labels_an_item_on(each:
 def test_two_labels_an_item_cannot_tell_who_is_wrong() -> None:
     quality = rt.judge_quality(guesser_among(np.random.default_rng(2), each=2))
     assert quality.flagged == ()
-    assert any("two labels of an item cannot tell which is wrong" in note for note in quality.notes)
+    (note,) = [note for note in quality.notes if note.code == "two-labels-per-item"]
+    assert [reference.arguments for reference in note.suggestions] == [{"gold": ...}, {"traps": ...}]
 
 
 def guesser_among(rng: np.random.Generator, *, each: int, items: int = 1_000) -> dict[str, object]:

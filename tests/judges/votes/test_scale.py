@@ -5,15 +5,18 @@ from __future__ import annotations
 import pytest
 
 from ringtrue.judges.votes import make_votes
+from ringtrue.messages import Note
 
 
-def notes(labels: list[int]) -> tuple[str, ...]:
+def notes(labels: list[int]) -> tuple[Note, ...]:
     return make_votes({"doc": [*range(len(labels))], "label": labels}).notes
 
 
 def test_a_rare_label_far_from_the_others_is_told() -> None:
     (note,) = notes([0, 1, 2, 3] * 50 + [7])
-    assert note == "most labels are 0 to 3, and a few 7 (1 time): slips? --scale 0-3 would refuse them"
+    assert note.code == "stray-labels"
+    assert "0 to 3, and a few 7 (1 time)" in note
+    assert note.suggestions[0].arguments == {"scale": range(4)}
 
 
 @pytest.mark.parametrize(

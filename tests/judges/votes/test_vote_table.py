@@ -52,8 +52,9 @@ def test_votes_by_hand() -> None:
 def test_no_vote_is_lost_or_changed(table: Judgments) -> None:
     given_rows = [row for row in table.frame.select("query", "doc", "judge", "label").rows() if row[3] >= 0]
     if not given_rows:
-        with pytest.raises(TableError, match="every label is below 0"):
+        with pytest.raises(TableError) as refused:
             make_votes(table)
+        assert refused.value.code == "nothing-judged"
         return
     votes = make_votes(table)
     assert told(votes) == given_rows
@@ -152,81 +153,82 @@ def test_repeats_are_settled_as_a_dictionary_would(votes: Votes) -> None:
     if votes.size == len(first):
         assert votes.resolve_repeats(None) is votes
     else:
-        with pytest.raises(DuplicateError, match="say which label counts"):
+        with pytest.raises(DuplicateError) as refused:
             votes.resolve_repeats(None)
+        assert refused.value.code == "repeated-labels"
 
 
 def test_a_judge_who_says_it_twice_is_told_with_the_choices() -> None:
-    with pytest.raises(DuplicateError) as error:
+    with pytest.raises(DuplicateError) as refused:
         make_votes(TWICE).resolve_repeats(None)
-    assert str(error.value) == (
-        "judge 'ann' labelled document 'd' of query 'q' 2 times (0, 2); say which label counts: "
-        "--repeats first, --repeats last, or --repeats all (each counts as a label of its own)"
-    )
-    assert (error.value.query, error.value.doc, error.value.judge) == ("q", "d", "ann")
+    assert (refused.value.code, refused.value.parameter) == ("repeated-labels", "repeats")
+    assert [choice.arguments for choice in refused.value.note.suggestions] == [
+        {"repeats": "first"}, {"repeats": "last"}, {"repeats": "all"},
+    ]  # fmt: skip
+    assert "(0, 2)" in refused.value.text
+    assert (refused.value.query, refused.value.doc, refused.value.judge) == ("q", "d", "ann")
 
 
 def test_many_repeats_are_counted_and_few_are_shown() -> None:
     table = {"item": ["a"] * 6 + ["b"] * 3 + ["c", "c", "d"], "worker": ["w"] * 12, "label": [1, 0, 2, 1, 1, 1] * 2}
-    with pytest.raises(
-        DuplicateError, match=r"labelled document 'a' 6 times \(1, 0, 2, 1, …\), as in 2 other cases; say"
-    ):
+    with pytest.raises(DuplicateError) as refused:
         make_votes(table).resolve_repeats(None)
+    assert refused.value.code == "repeated-labels"
+    assert "6 times (1, 0, 2, 1, …)" in refused.value.text
+    assert "2 other cases" in refused.value.text
 
 
 def test_a_repeated_pair_is_told_by_its_winners() -> None:
     pairs = {"query": ["q"] * 3, "left": ["a", "b", "a"], "right": ["b", "a", "b"], "winner": ["a", "b", "both_bad"]}
-    with pytest.raises(
-        DuplicateError,
-        match=r"judge 'x' voted on the pair 'a', 'b' of query 'q' 3 times \('a', 'b', tie\); say which vote",
-    ):
+    with pytest.raises(DuplicateError) as refused:
         make_votes(pairs | {"judge": ["x"] * 3}).resolve_repeats(None)
-
-
-CHOICES = "--repeats first, --repeats last, or --repeats all (each counts as a label of its own)"
+    assert refused.value.code == "repeated-labels"
+    assert "('a', 'b', tie)" in refused.value.text
+    assert refused.value.note.suggestions[0].arguments == {"repeats": "all"}
 
 
 @pytest.mark.parametrize(
-    ("further", "hint"),
+    ("further", "columns"),
     [
-        ({"jugde": ["x", "y"]}, "did you mean 'jugde'? Then say `--columns judge=jugde`"),
-        ({"url": [1, 2], "who": ["x", "y"]}, "if it is one of url, who, say `--columns judge=NAME`"),
-        ({"seconds": [1, 2]}, "name the judges in a column 'judge', or in the second field of qrels"),
-        ({}, "name the judges in a column 'judge', or in the second field of qrels"),
+        ({"jugde": ["x", "y"]}, [{"judge": "jugde"}]),
+        ({"url": [1, 2], "who": ["x", "y"]}, [{"judge": "NAME"}]),
+        ({"seconds": [1, 2]}, []),
+        ({}, []),
     ],
 )
 def test_labels_that_are_nobodys_are_told_with_the_column_that_may_say_whose_they_are(
-    further: dict[str, Any], hint: str
+    further: dict[str, Any], columns: list[dict[str, str]]
 ) -> None:
-    with pytest.raises(DuplicateError) as error:
+    with pytest.raises(DuplicateError) as refused:
         make_votes({"query": ["q", "q"], "doc": ["d", "d"], "label": [0, 2]} | further).resolve_repeats(None)
-    assert str(error.value) == (
-        f"document 'd' of query 'q' has 2 labels (0, 2), and nothing tells whose they are; {hint}; "
-        f"if all are one judge's, {CHOICES}"
-    )
+    assert refused.value.code == "unnamed-judges"
+    assert suggested_columns(refused.value) == columns
+    assert "2 labels (0, 2)" in refused.value.text
+
+
+def suggested_columns(error: DuplicateError) -> list[Any]:
+    """What is offered before the choices of `repeats`."""
+    *columns, _, _, _ = error.note.suggestions
+    return [suggestion.arguments["columns"] for suggestion in columns]
 
 
 def test_repeats_may_come_from_queries_that_no_column_names() -> None:
     pairs = {"left": ["a", "b"], "right": ["b", "a"], "winner": ["a", "b"], "worker": ["x", "x"], "prompt": [1, 2]}
-    with pytest.raises(DuplicateError) as error:
+    with pytest.raises(DuplicateError) as refused:
         make_votes(pairs).resolve_repeats(None)
-    assert str(error.value) == (
-        "judge 'x' voted on the pair 'a', 'b' 2 times ('a', 'b'); --repeats all counts each of them; no column names "
-        "the query; if it is prompt, say `--columns query=NAME`; otherwise say which vote counts: --repeats first, or "
-        "--repeats last"
-    )
+    assert refused.value.code == "repeated-labels"
+    assert suggested_columns(refused.value) == [{"query": "NAME"}]
+    assert "2 times ('a', 'b')" in refused.value.text
     assert [winner for *_, winner in told(make_votes(pairs | {"query": [1, 2]}).resolve_repeats(None))] == [1, -1]
 
 
 def test_votes_of_nobody_on_a_pair_are_votes() -> None:
     pairs = {"left": ["a", "b"], "right": ["b", "a"], "winner": ["a", "b"]}
-    with pytest.raises(DuplicateError) as error:
+    with pytest.raises(DuplicateError) as refused:
         make_votes(pairs).resolve_repeats(None)
-    assert str(error.value) == (
-        "the pair 'a', 'b' has 2 votes ('a', 'b'), and nothing tells whose they are; name the judges in a column "
-        "'judge'; if all are one judge's, --repeats all (each counts as a vote of its own), --repeats first, or "
-        "--repeats last"
-    )
+    assert refused.value.code == "unnamed-judges"
+    assert "2 votes ('a', 'b')" in refused.value.text
+    assert suggested_columns(refused.value) == []
 
 
 @given(judged(), st.sampled_from(["first", "last", "all"]))
@@ -244,19 +246,21 @@ def test_labels_below_0_are_left_out_with_a_note_unless_a_scale_declares_them() 
     votes = make_votes(table)
     assert told(votes) == [("0", "a", "y", 1)]
     assert votes.judges == ("y",)
-    assert votes.notes == ("2 labels below 0 ('not judged') left out; --scale declares such labels",)
+    assert [note.code for note in votes.notes] == ["unjudged-labels"]
+    assert "2 labels" in votes.notes[0]
+    assert votes.notes[0].suggestions[0].arguments == {"scale": ...}
     declared = make_votes(table, scale=[-2, -1, 0, 1])
     assert [vote[3] for vote in told(declared)] == [-2, 1, -1]
     assert declared.notes == ()
     one = make_votes({"item": ["a", "b"], "label": [-1, 0]})
-    assert one.notes == ("1 label below 0 ('not judged') left out; --scale declares such labels",)
+    assert [note.code for note in one.notes] == ["unjudged-labels"]
+    assert "1 label " in one.notes[0]
 
 
 def test_nothing_but_labels_below_0_is_refused() -> None:
-    with pytest.raises(
-        TableError, match=r"^every label is below 0, which says 'not judged'; --scale declares such labels$"
-    ):
+    with pytest.raises(TableError) as refused:
         make_votes({"item": ["a"], "label": [-1]})
+    assert refused.value.code == "nothing-judged"
 
 
 def test_a_scale_has_labels_that_nobody_used() -> None:
@@ -269,23 +273,28 @@ STRAY = {"item": ["a", "b", "c", "a"], "worker": ["x", "x", "y", "y"], "label": 
 
 
 def test_labels_outside_the_scale_are_refused_with_who_gave_them_and_the_choices() -> None:
-    with pytest.raises(TableError) as error:
+    with pytest.raises(TableError) as refused:
         make_votes(STRAY, scale=range(4))
-    assert str(error.value) == (
-        "2 labels outside the scale 0, 1, 2, 3: 5 by x, 10 by y; "
-        "--outside exclude leaves them out, --outside clip moves them to the nearest label"
-    )
-    with pytest.raises(TableError, match=r"^1 label outside the scale 0, 1, 5: 10 by y; --outside exclude leaves it "):
+    assert refused.value.code == "labels-outside-scale"
+    assert "0, 1, 2, 3: 5 by x, 10 by y" in refused.value.text
+    assert [choice.arguments for choice in refused.value.note.suggestions] == [
+        {"outside": "exclude"}, {"outside": "clip"},
+    ]  # fmt: skip
+    with pytest.raises(TableError) as refused:
         make_votes(STRAY, scale=[5, 1, 0])
+    assert refused.value.code == "labels-outside-scale"
+    assert "0, 1, 5: 10 by y" in refused.value.text
 
 
 def test_labels_outside_the_scale_are_left_out_or_moved_when_asked() -> None:
     left = make_votes(STRAY, scale=range(4), outside="exclude")
     assert told(left) == [("0", "a", "x", 0), ("0", "a", "y", 1)]
-    assert left.notes == ("2 labels outside the scale 0, 1, 2, 3: 5 by x, 10 by y; left out",)
+    assert [note.code for note in left.notes] == ["outside-scale-excluded"]
+    assert "5 by x, 10 by y" in left.notes[0]
     moved = make_votes(STRAY, scale=range(4), outside="clip")
     assert [vote[3] for vote in told(moved)] == [0, 3, 3, 1]
-    assert moved.notes == ("2 labels outside the scale 0, 1, 2, 3: 5 by x, 10 by y; moved to the nearest label",)
+    assert [note.code for note in moved.notes] == ["outside-scale-clipped"]
+    assert "5 by x, 10 by y" in moved.notes[0]
 
 
 @given(judgments(), st.sets(st.integers(-4, 4), min_size=2, max_size=4))
@@ -299,36 +308,41 @@ def test_a_clipped_label_is_the_nearest_on_the_scale(table: Judgments, scale: se
 
 def test_many_stray_labels_are_counted_by_judge_and_few_are_shown() -> None:
     table = {"item": list("abcdefg"), "worker": list("xxxyzuv"), "label": [7, 7, 8, 7, 7, 7, 0]}
-    with pytest.raises(TableError, match=r"6 labels .*: 7 by x \(2 times\), 8 by x, 7 by y, 7 by z, …; --outside"):
+    with pytest.raises(TableError) as refused:
         make_votes(table, scale=[0, 1])
+    assert refused.value.code == "labels-outside-scale"
+    assert "7 by x (2 times), 8 by x, 7 by y, 7 by z, …" in refused.value.text
 
 
 def test_a_scale_that_no_label_fits_is_refused_whatever_is_asked() -> None:
-    with pytest.raises(
-        TableError, match=r"^no label lies on the scale 7, 8: 0 by x, 5 by x, 10 by y, 1 by y; say --scale as the"
-    ):
+    with pytest.raises(TableError) as refused:
         make_votes(STRAY, scale=[7, 8], outside="exclude")
+    assert refused.value.code == "no-label-on-scale"
+    assert "7, 8: 0 by x, 5 by x, 10 by y, 1 by y" in refused.value.text
 
 
 @pytest.mark.parametrize(
-    ("scale", "says"),
+    ("scale", "code", "found"),
     [
-        ([], "a scale needs two labels or more, found none"),
-        ([3], "a scale needs two labels or more, found 3"),
-        ([3, 3], "a scale needs two labels or more, found 3, 3"),
-        ([0, 2**31], "a scale has labels of 32 bits, found 2147483648"),
+        ([], "short-scale", "none"),
+        ([3], "short-scale", "3"),
+        ([3, 3], "short-scale", "3, 3"),
+        ([0, 2**31], "large-label", "2147483648"),
     ],
 )
-def test_what_is_no_scale_is_refused(scale: list[int], says: str) -> None:
-    with pytest.raises(UsageError, match=f"^{says}$"):
+def test_what_is_no_scale_is_refused(scale: list[int], code: str, found: str) -> None:
+    with pytest.raises(UsageError) as refused:
         make_votes(TABLE, scale=scale, outside="clip")
+    assert (refused.value.code, refused.value.parameter) == (code, "scale")
+    assert refused.value.text.endswith(f"found {found}")
 
 
 @pytest.mark.parametrize("data", [{"left": ["a"], "right": ["b"], "winner": ["a"]}, "made"])
 def test_preferences_have_no_scale(data: Any) -> None:
     pairs = Preferences.of({"left": ["a"], "right": ["b"], "winner": ["a"]}) if data == "made" else data
-    with pytest.raises(UsageError, match=r"^a scale is about labels, and these are preferences; leave it out$"):
+    with pytest.raises(UsageError) as refused:
         make_votes(pairs, scale=[0, 1])
+    assert refused.value.code == "not-for-preferences"
 
 
 def test_everybody_may_give_the_same_label() -> None:
@@ -338,21 +352,23 @@ def test_everybody_may_give_the_same_label() -> None:
 
 
 @pytest.mark.parametrize(
-    ("labels", "says"),
+    ("labels", "code", "row", "found"),
     [
-        ([1, "relevant"], "row 2: expected a finite number in column 'label', found 'relevant'; labels are grades"),
-        (["yes", "2"], "row 1: expected a finite number in column 'label', found 'yes'"),
-        ([1, 0.5], "row 2: expected a whole number of 32 bits in column 'label', found 0.5"),
-        (["1", "0.5"], "row 2: expected a whole number of 32 bits in column 'label', found '0.5'"),
-        (["true", "false"], "row 1: expected a finite number in column 'label', found 'true'"),
-        ([1, float("nan")], "row 2: expected a finite number"),
-        ([1, None], "row 2: column 'label' is empty in 1 of 2 rows"),
-        ([1, ""], "row 2: column 'label' is empty"),
+        ([1, "relevant"], "bad-label", 2, "'relevant'"),
+        (["yes", "2"], "bad-label", 1, "'yes'"),
+        ([1, 0.5], "bad-label", 2, "0.5"),
+        (["1", "0.5"], "bad-label", 2, "'0.5'"),
+        (["true", "false"], "bad-label", 1, "'true'"),
+        ([1, float("nan")], "bad-label", 2, "nan"),
+        ([1, None], "empty-cell", 2, "1 of 2 rows"),
+        ([1, ""], "empty-cell", 2, "1 of 2 rows"),
     ],
 )
-def test_labels_that_are_no_grades_are_refused(labels: list[Any], says: str) -> None:
-    with pytest.raises(TableError, match=says):
+def test_labels_that_are_no_grades_are_refused(labels: list[Any], code: str, row: int, found: str) -> None:
+    with pytest.raises(TableError) as refused:
         make_votes({"item": ["a", "b"], "worker": ["x", "x"], "label": labels})
+    assert (refused.value.code, refused.value.note.subject) == (code, f"row {row}")
+    assert found in refused.value.text
 
 
 @pytest.mark.parametrize("labels", [[True, False], ["1", "0.0"], [1.0, 0], [1, "0"]])
@@ -409,35 +425,35 @@ def test_times_are_numbers_that_rise(times: list[Any], seconds: list[float]) -> 
 
 
 @pytest.mark.parametrize(
-    ("times", "row", "found"),
+    ("times", "code", "row", "found"),
     [
-        (["10:00", "11:00"], 1, "'10:00'"),
-        (["Mon May 1", "Tue May 2"], 1, "'Mon May 1'"),
-        (["1", ""], 2, r"an empty cell \(`--where COLUMN!=` leaves out the rows where COLUMN is empty\); rename"),
-        (["05/06/2024 10:00"], 1, "'05/06/2024 10:00', which does not tell the day from the month: write the year"),
-        (["1.5.2024", "2.5.2024"], 1, "'1.5.2024', which does not tell the day from the month"),
-        (["2024-05-01", "05-06-24"], 2, "'05-06-24', which does not tell the day from the month"),
-        (["2024-02-30"], 1, "'2024-02-30'; rename the column if its times do not matter, and it will be ignored$"),
-        (["2024-05-01 25:00"], 1, "'2024-05-01 25:00'"),
-        (["2024-05-01 10:61"], 1, "'2024-05-01 10:61'"),
-        (["2024-05-01 10"], 1, "'2024-05-01 10'"),
-        (["2024/05/01"], 1, "'2024/05/01'"),
-        (["20:24-05-01"], 1, "'20:24-05-01'"),
-        (["1", "2", "soon"], 3, "'soon'"),
-        (["2024-05-01 10:00:00", ""], 2, "an empty cell"),
-        (["2024-05-01 10:00:00", "soon"], 2, "'soon'"),
-        ([1, None], 2, "an empty cell"),
-        ([1.0, float("inf")], 2, "inf"),
-        ([time(10), time(11)], 1, r"datetime\.time\(10, 0\)"),
-        ([[1], [2]], 1, ""),
+        (["10:00", "11:00"], "bad-time", 1, "'10:00'"),
+        (["Mon May 1", "Tue May 2"], "bad-time", 1, "'Mon May 1'"),
+        (["1", ""], "empty-cell", 2, "an empty cell"),
+        (["05/06/2024 10:00"], "ambiguous-date", 1, "'05/06/2024 10:00'"),
+        (["1.5.2024", "2.5.2024"], "ambiguous-date", 1, "'1.5.2024'"),
+        (["2024-05-01", "05-06-24"], "ambiguous-date", 2, "'05-06-24'"),
+        (["2024-02-30"], "bad-time", 1, "'2024-02-30'"),
+        (["2024-05-01 25:00"], "bad-time", 1, "'2024-05-01 25:00'"),
+        (["2024-05-01 10:61"], "bad-time", 1, "'2024-05-01 10:61'"),
+        (["2024-05-01 10"], "bad-time", 1, "'2024-05-01 10'"),
+        (["2024/05/01"], "bad-time", 1, "'2024/05/01'"),
+        (["20:24-05-01"], "bad-time", 1, "'20:24-05-01'"),
+        (["1", "2", "soon"], "bad-time", 3, "'soon'"),
+        (["2024-05-01 10:00:00", ""], "empty-cell", 2, "an empty cell"),
+        (["2024-05-01 10:00:00", "soon"], "bad-time", 2, "'soon'"),
+        ([1, None], "empty-cell", 2, "an empty cell"),
+        ([1.0, float("inf")], "bad-time", 2, "inf"),
+        ([time(10), time(11)], "bad-time", 1, "datetime.time(10, 0)"),
+        ([[1], [2]], "bad-time", 1, ""),
     ],
 )
-def test_what_is_no_time_is_refused_in_our_words(times: list[Any], row: int, found: str) -> None:
-    with pytest.raises(
-        TableError,
-        match=f"^row {row}: expected a time in column 'time', as a number or like 2024-05-01 10:00:00, found {found}",
-    ):
+def test_what_is_no_time_is_refused_in_our_words(times: list[Any], code: str, row: int, found: str) -> None:
+    with pytest.raises(TableError) as refused:
         parse_times(pl.Series("time", times))
+    assert (refused.value.code, refused.value.note.subject) == (code, f"row {row}")
+    assert f"found {found}" in refused.value.text
+    assert bool(refused.value.note.suggestions) == (code == "empty-cell")
 
 
 # Panels.
@@ -463,19 +479,22 @@ def test_a_panel_is_a_judge_who_says_what_most_of_it_say() -> None:
 
 
 def test_a_column_that_is_not_there_tells_no_panels() -> None:
-    with pytest.raises(
-        UsageError,
-        match=r"^no column 'panl' beside query, doc, judge and label to tell panels by; did you mean 'panel'\?$",
-    ):
+    with pytest.raises(UsageError) as refused:
         make_votes(PANELS).split_panels("panl")
-    with pytest.raises(UsageError, match=r"to tell panels by; there is none$"):
+    assert refused.value.code == "unknown-column"
+    assert "'panel'?" in refused.value.text
+    with pytest.raises(UsageError) as refused:
         make_votes(TABLE).split_panels("panel")
+    assert refused.value.code == "unknown-column"
+    assert "there is none" in refused.value.text
 
 
 def test_repeats_are_settled_within_a_panel() -> None:
     again = {"doc": ["a"] * 3, "judge": ["x"] * 3, "label": [1, 0, 2], "panel": ["one", "other", "one"]}
-    with pytest.raises(DuplicateError, match=r"judge 'x' labelled document 'a' 2 times \(1, 2\)"):
+    with pytest.raises(DuplicateError) as refused:
         make_votes(again).split_panels("panel")
+    assert refused.value.code == "repeated-labels"
+    assert "2 times (1, 2)" in refused.value.text
     together, _ = make_votes(again).split_panels("panel", repeats="last")
     assert sorted(told(together)) == [("0", "a", "one", 2), ("0", "a", "other", 0)]
 
@@ -514,11 +533,13 @@ def test_gold_is_what_a_dictionary_would_say(votes: Votes, gold: Votes) -> None:
     several = any(len({label for *i, _, label in told(gold) if tuple(i) == item}) > 1 for item in known)
     shared = [tuple(item) for item in votes.items.rows() if tuple(item) in known]
     if several:
-        with pytest.raises(DuplicateError, match="gold has several labels"):
+        with pytest.raises(DuplicateError) as refused:
             align_with_gold(votes, gold)
+        assert refused.value.code == "several-labels"
     elif not shared:
-        with pytest.raises(MismatchError, match="no gold item was labelled by the judges"):
+        with pytest.raises(MismatchError) as refused:
             align_with_gold(votes, gold)
+        assert refused.value.code == "gold-unlabelled"
     else:
         wider, found = align_with_gold(votes, gold)
         assert told(wider) == told(votes)
@@ -533,58 +554,58 @@ def test_the_same_gold_label_may_stand_there_several_times() -> None:
 
 
 @pytest.mark.parametrize(
-    ("labels", "says"),
+    ("labels", "found"),
     [
-        ([1, 0, 0, 0], r"gold has several labels \(0, 1\) for document 'a'; keep one for each"),
-        ([1, 0, 2, 1], r"gold has several labels \(0, 1\) for document 'a', and for 1 other; keep one for each"),
+        ([1, 0, 0, 0], "(0, 1) for document 'a';"),
+        ([1, 0, 2, 1], "(0, 1) for document 'a', and for 1 other;"),
     ],
 )
-def test_gold_that_contradicts_itself_is_refused(labels: list[int], says: str) -> None:
+def test_gold_that_contradicts_itself_is_refused(labels: list[int], found: str) -> None:
     gold = make_votes({"item": ["a", "a", "b", "b"], "label": labels})
-    with pytest.raises(DuplicateError, match=f"^{says}$") as error:
+    with pytest.raises(DuplicateError) as refused:
         align_with_gold(make_votes({"item": ["a"], "label": [1]}), gold)
-    assert (error.value.doc, error.value.judge) == ("a", None)
+    assert (refused.value.code, refused.value.note.subject) == ("several-labels", "gold")
+    assert found in refused.value.text
+    assert (refused.value.doc, refused.value.judge) == ("a", None)
 
 
 def test_gold_pairs_that_contradict_themselves_are_told_by_their_winners() -> None:
     gold = make_votes({"left": ["a", "b"], "right": ["b", "a"], "winner": ["a", "b"], "query": ["q", "q"]})
-    with pytest.raises(DuplicateError, match=r"several labels \('b', 'a'\) for the pair 'a', 'b' of query 'q'; keep"):
+    with pytest.raises(DuplicateError) as refused:
         align_with_gold(gold, gold)
+    assert refused.value.code == "several-labels"
+    assert "('b', 'a')" in refused.value.text
 
 
 def test_gold_about_other_items_shows_one_of_each() -> None:
     judged_items = make_votes({"query": ["q1"], "doc": ["doc-1"], "label": [1]})
     gold = make_votes({"query": ["1"], "doc": ["doc-1"], "label": [1]})
-    with pytest.raises(MismatchError) as error:
+    with pytest.raises(MismatchError) as refused:
         align_with_gold(judged_items, gold)
-    assert str(error.value) == (
-        "no gold item was labelled by the judges: gold has document 'doc-1' of query '1', "
-        "the judges document 'doc-1' of query 'q1'; do both use the same ids?"
-    )
+    assert refused.value.code == "gold-unlabelled"
+    assert gold.describe_item(0) in refused.value.text
+    assert judged_items.describe_item(0) in refused.value.text
 
 
 @pytest.mark.parametrize(
-    ("judges_have_queries", "says"),
-    [
-        (True, "gold has no queries: which column names them? --gold-columns query=NAME"),
-        (False, "the judges' table has no queries: which column names them? --columns query=NAME"),
-    ],
+    ("judges_have_queries", "code"), [(True, "gold-without-queries"), (False, "labels-without-queries")]
 )
-def test_gold_with_queries_and_labels_without_are_told_apart(judges_have_queries: bool, says: str) -> None:
+def test_gold_with_queries_and_labels_without_are_told_apart(judges_have_queries: bool, code: str) -> None:
     tables = make_votes({"query": ["q"], "doc": ["d"], "label": [1]}), make_votes({"doc": ["d"], "label": [1]})
-    with pytest.raises(MismatchError) as error:
+    with pytest.raises(MismatchError) as refused:
         align_with_gold(*(tables if judges_have_queries else tables[::-1]))
-    assert str(error.value).endswith(says)
-    assert "same ids" not in str(error.value)
+    assert refused.value.code == code
+    assert refused.value.note.suggestions[0].arguments == {"columns": {"query": "NAME"}}
 
 
 def test_gold_of_the_other_kind_is_refused() -> None:
     labels, pairs = make_votes(TABLE), make_votes({"left": ["a"], "right": ["b"], "winner": ["a"]})
-    says = "the judges labelled documents, gold has labels of pairs of documents; give two files of a kind"
-    with pytest.raises(MismatchError, match=f"^{says}$"):
+    with pytest.raises(MismatchError) as refused:
         align_with_gold(labels, pairs)
-    with pytest.raises(MismatchError, match="labelled pairs of documents, gold has labels of documents"):
+    assert refused.value.code == "labels-and-pairs"
+    with pytest.raises(MismatchError) as refused:
         align_with_gold(pairs, labels)
+    assert refused.value.code == "labels-and-pairs"
 
 
 # The majority.
@@ -606,11 +627,10 @@ def test_the_majority_is_what_a_counter_says(counts: list[list[int]]) -> None:
 @pytest.mark.real
 def test_stray_labels_of_two_model_judges_are_told(data: Path) -> None:
     table = pl.read_csv(data / "llmjudge" / "labels.csv")
-    with pytest.raises(
-        TableError,
-        match=r"^3 labels outside the scale 0, 1, 2, 3: 5 by RMITIR-llama70B \(2 times\), 10 by h2oloo-zeroshot2; --ou",
-    ):
+    with pytest.raises(TableError) as refused:
         make_votes(table, scale=range(4))
+    assert refused.value.code == "labels-outside-scale"
+    assert "5 by RMITIR-llama70B (2 times), 10 by h2oloo-zeroshot2" in refused.value.text
     assert make_votes(table).labels == (0, 1, 2, 3, 5, 10)
     left = make_votes(table, scale=range(4), outside="exclude")
     moved = make_votes(table, scale=range(4), outside="clip")

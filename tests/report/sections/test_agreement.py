@@ -118,8 +118,9 @@ def test_a_judge_who_judged_nothing_is_none() -> None:
 def test_which_label_of_a_judge_counts_is_asked_as_by_the_command() -> None:
     again = {"doc": [*"aabb", "a"], "judge": ["ann", "bob"] * 2 + ["ann"], "label": [0, 0, 1, 1, 1]}
     table = Judgments.of(again, needs_query=False)
-    with pytest.raises(DuplicateError, match="say which label counts: --repeats first"):
+    with pytest.raises(DuplicateError) as refused:
         agreement.section(ReportInputs(labels=table))
+    assert (refused.value.code, refused.value.parameter) == ("repeated-labels", "repeats")
     for kept in ("first", "last", "all"):
         found = agreement.section(ReportInputs(labels=table, repeats=kept))
         expected = rt.agree(table, repeats=kept, resamples=0).overall["agreement"].value

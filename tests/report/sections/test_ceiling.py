@@ -129,8 +129,9 @@ def test_labels_given_again_count_as_asked(repeats: str) -> None:
     rows = {"query": [*QUERIES, *QUERIES] * 2, "doc": (["good"] * 4 + ["bad"] * 4) * 2, "judge": ["ann"] * 16,
             "label": [1, 1, 1, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 0, 0]}  # fmt: skip
     labels = Judgments.of(rows)
-    with pytest.raises(DuplicateError, match="say which label counts: --repeats first"):
+    with pytest.raises(DuplicateError) as refused:
         find_judge_difference(small(labels=labels))
+    assert (refused.value.code, refused.value.parameter) == ("repeated-labels", "repeats")
     found = find_judge_difference(small(labels=labels, repeats=repeats)).confusion.pooled.counts.tolist()
     assert found == ([[4, 0], [1, 3]] if repeats == "first" else [[2, 2], [2, 2]])
 

@@ -82,8 +82,9 @@ def test_a_flag_that_goes_by_the_others_is_not_held_against_numbers_by_gold() ->
 def test_which_label_of_a_judge_counts_is_asked_as_by_the_command() -> None:
     again = {"doc": [*"aabb", "a"], "judge": ["ann", "bob"] * 2 + ["ann"], "label": [0, 0, 1, 1, 1]}
     given = Judgments.of(again, needs_query=False)
-    with pytest.raises(DuplicateError, match="say which label counts: --repeats first"):
+    with pytest.raises(DuplicateError) as refused:
         judge_quality.section(ReportInputs(labels=given))
+    assert (refused.value.code, refused.value.parameter) == ("repeated-labels", "repeats")
     for kept in ("first", "last", "all"):
         quality = rt.judge_quality(given, repeats=kept)
         assert figures(ReportInputs(labels=given, repeats=kept))["judges"].charts[0].at == quality.accuracy.value

@@ -13,8 +13,7 @@ from ringtrue.cli.errors import OptionError
 from ringtrue.cli.options import common
 from ringtrue.cli.options.common import option
 from ringtrue.cli.options.files import Sources, columns_per_file, is_same_file, list_table_columns, normalise_selection
-from ringtrue.cli.output import note_about
-from ringtrue.errors import DuplicateError, FormatError, TableError, UsageError
+from ringtrue.errors import DuplicateError, FormatError, MismatchError, TableError, UsageError
 from ringtrue.formatting.phrases import format_count
 from ringtrue.messages import Note
 
@@ -87,9 +86,9 @@ class LabelInputs:
             votes = self._collect_votes(table, f"{file_name}, gold" if self.gold in self.labels else file_name)
         except (TableError, FormatError, UsageError) as error:  # --columns is about the labels too
             raise common.use_own_options(error, "gold") from error
-        return self._with_one_label_each(votes, self.gold, columns, where, subject="gold has")
+        return self._with_one_label_each(votes, self.gold, columns, where, subject="gold")
 
-    def read_reference_votes(self, path: str, *, subject: str = "the traps have") -> Votes:
+    def read_reference_votes(self, path: str, *, subject: str = "traps") -> Votes:
         """A further file with one label for each item, such as traps, read with the names of columns that it has."""
         columns, where = columns_per_file(
             [self.sources[path]],
@@ -117,6 +116,10 @@ class LabelInputs:
             conditions = ", ".join(f"{name}={value}" for name, value in self._selection_per_file()[0][1].items())
             narrowed = error.about(f"where {conditions}") if conditions else error
             raise narrowed.found_in(self._file_names) from error
+        except MismatchError as error:
+            if error.code != "gold-without-queries":
+                raise
+            raise common.use_own_options(error, "gold") from error
 
     @property
     def _file_names(self) -> str:
@@ -207,7 +210,7 @@ class LabelInputs:
         except TableError as error:
             raise error.found_in(file_names) from error
         for note in votes.notes:
-            self._add_note(note_about(note, file_names))
+            self._add_note(note.about(file_names))
         return votes
 
     def merge_notes(self, answer_notes: Iterable[str]) -> list[str]:

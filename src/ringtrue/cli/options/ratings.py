@@ -101,8 +101,8 @@ class RatingFiles:
         except DuplicateError as error:
             raise explain_duplicate(error, self.gold, **read_settings) from error
         except TableError as error:
-            message = str(error).replace("; --scale declares such labels", "")  # which this command does not have
-            raise TableError(f"{source.display_name}: {message}") from error
+            note = error.note.renamed({"scale": None})  # which is another one here
+            raise error.with_note(note).found_in(source.display_name) from error
         return labels
 
     def explain_errors(self, compute: Callable[[], Any]) -> Any:

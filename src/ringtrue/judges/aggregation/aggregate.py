@@ -33,6 +33,7 @@ from ringtrue.judges.votes import (
     leave_one_out_consensus,
     make_votes,
 )
+from ringtrue.messages import Note, Suggestion
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.encoding import cross_tabulate, rows_by_group
 from ringtrue.stats.intervals import estimate_share, require_level
@@ -128,15 +129,30 @@ def _require_aggregation_options(
 ) -> None:
     if method not in METHODS:
         suggestion = did_you_mean(method, METHODS) or f"; there is {', '.join(METHODS)}"
-        raise UsageError(f"no method '{method}'{suggestion}")
+        raise UsageError("unknown-choice", f"no method '{method}'{suggestion}", parameter="method")
     if ties not in get_args(Ties):
-        raise UsageError(f"ties go to the low label, the high one or a random one; found '{ties}'")
+        rules = "ties go to the low label, the high one or a random one"
+        raise UsageError("unknown-choice", f"{rules}; found '{ties}'", parameter="ties")
     if max_iterations < 1:
-        raise UsageError(f"at least one iteration is needed, found {max_iterations}; 500 is usual")
+        raise UsageError(
+            "out-of-range",
+            f"at least one iteration is needed, found {max_iterations}",
+            parameter="max_iterations",
+            suggestions=[Suggestion("is usual", max_iterations=500)],
+        )
     if not tolerance >= 0:
-        raise UsageError(f"the tolerance must be 0 or more, found {tolerance:g}; 1e-6 is usual")
+        raise UsageError(
+            "out-of-range",
+            f"the tolerance must be 0 or more, found {tolerance:g}",
+            parameter="tolerance",
+            suggestions=[Suggestion("is usual", tolerance=1e-6)],
+        )
     if start is not None and method in VOTE_METHODS:
-        raise UsageError(f"a start is for methods that iterate ({', '.join(MODEL_METHODS)}), and {method} is a vote")
+        raise UsageError(
+            "start-of-a-vote",
+            f"a start is for methods that iterate ({', '.join(MODEL_METHODS)}), and {method} is a vote",
+            parameter="start",
+        )
 
 
 def _drop_unlabelled_items(votes: Votes) -> Votes:
@@ -145,8 +161,8 @@ def _drop_unlabelled_items(votes: Votes) -> Votes:
     if has_vote.all():
         return votes
     n_missing = int((~has_vote).sum())
-    subject = "1 item has no label and is" if n_missing == 1 else f"{n_missing:,} items have no label and are"
-    return replace(votes.keep_items(has_vote), notes=(*votes.notes, f"{subject} left out"))
+    text = "1 item has no label and is" if n_missing == 1 else f"{n_missing:,} items have no label and are"
+    return replace(votes.keep_items(has_vote), notes=(*votes.notes, Note("unlabelled-items", f"{text} left out")))
 
 
 def _aggregate_by_vote(
@@ -155,9 +171,9 @@ def _aggregate_by_vote(
     vote = VOTE_METHODS.get(method, majority_vote)
     outcome = vote(votes.counts(), votes.labels, ties, rng)
     label, value = np.where(gold_labels < 0, outcome.label, gold_labels), outcome.value
-    tie_phrase = "has several labels with the most votes"
+    tie_phrase = "several labels with the most votes"
     if value is not None:
-        tie_phrase = f"has a {method} halfway between two labels"
+        tie_phrase = f"a {method} halfway between two labels"
         value = np.where(gold_labels < 0, value, np.array(votes.labels)[gold_labels])
     n_tied = int((outcome.tied & (gold_labels < 0)).sum())
     shares = vote_shares(votes, gold_labels)
@@ -185,7 +201,7 @@ def _aggregate_by_model(
 ) -> Aggregation:
     outcome = choose_labels(em_fit.truth, ties, rng)
     n_tied = int((outcome.tied & (gold_labels < 0)).sum())
-    tie_notes = _tie_notes(n_tied, "has several labels equally probable", ties)
+    tie_notes = _tie_notes(n_tied, "several labels equally probable", ties)
     return Aggregation(
         method=method,
         labels=votes.labels,
@@ -217,42 +233,54 @@ def _shares_by_label(votes: Votes, shares: FloatArray) -> dict[int, float]:
     return dict(zip(votes.labels, shares.tolist(), strict=True))
 
 
-def _vote_notes(votes: Votes) -> Iterator[str]:
-    """What the votes cannot tell, whatever the method."""
+def _vote_notes(votes: Votes) -> Iterator[Note]:
+    """What the votes cannot show, whatever the method."""
     if len(votes.judges) == 1:
-        yield "a single judge: nobody else says how good these labels are"
+        yield Note("one-judge", "a single judge: nobody else says how good these labels are")
         return
     n_isolated = int(find_isolated_judges(votes).sum())
     if n_isolated:
-        yield f"{format_count(n_isolated, 'judge')} whose items nobody else labelled: what is said of them is guesswork"
+        judges = format_count(n_isolated, "judge")
+        yield Note("isolated-judges", f"{judges} whose items nobody else labelled: their accuracy is guesswork")
 
 
-def _model_notes(votes: Votes, em_fit: EmFit) -> Iterator[str]:
+def _model_notes(votes: Votes, em_fit: EmFit) -> Iterator[Note]:
     if len(votes.judges) > 1 and votes.size < FEW_LABELS * votes.items.height:
-        yield (
-            f"fewer than {FEW_LABELS} labels an item: judges are hard to tell apart, and their intervals are too narrow"
+        yield Note(
+            "few-labels-per-item",
+            f"fewer than {FEW_LABELS} labels an item: judges are hard to distinguish, and their intervals too narrow",
         )
     vote_share = np.bincount(votes.label, minlength=len(votes.labels)) / votes.size
     if votes.is_pairwise:
         vote_share = symmetrise_labels(vote_share)
     label = int((em_fit.shares - vote_share).argmax())
     if em_fit.shares[label] - vote_share[label] > MAX_SHIFT:
-        yield (
+        yield Note(
+            "shares-unlike-votes",
             f"{votes.labels[label]} is the label of {em_fit.shares[label]:.0%} of the items and of "
-            f"{vote_share[label]:.0%} of the votes: few data mislead a model, and so do judges who always say "
-            f"the same; compare a majority vote"
+            f"{vote_share[label]:.0%} of the votes: few data mislead a model, and so do judges who always say the same",
+            suggestions=[Suggestion("takes a vote to compare", method="majority")],
         )
     if not em_fit.converged:
         turns = format_count(len(em_fit.objective), "iteration")
-        yield f"the probabilities still moved after {turns}; --max-iterations allows more"
+        yield Note(
+            "not-converged",
+            f"the probabilities still moved after {turns}",
+            suggestions=[Suggestion("allows more", max_iterations=...)],
+        )
 
 
-def _tie_notes(n_tied: int, tie_phrase: str, ties: TieRule) -> Iterator[str]:
+def _tie_notes(n_tied: int, tie_phrase: str, ties: TieRule) -> Iterator[Note]:
     if n_tied:
         choices = {"low": "the lowest of them", "high": "the highest of them", "random": "one of them at random"}
-        chose = f"{choices[ties]} is taken (--ties)" if ties in choices else "a tie is taken"
-        tie_phrase = tie_phrase if n_tied == 1 else tie_phrase.replace("has", "have", 1)
-        yield f"{format_count(n_tied, 'item')} {tie_phrase}; {chose}"
+        verb = "has" if n_tied == 1 else "have"
+        first, second = (rule for rule in choices if rule != ties) if ties in choices else ("", "")
+        yield Note(
+            "tied-items",
+            f"{format_count(n_tied, 'item')} {verb} {tie_phrase}; {choices.get(ties, 'a tie')} is taken",
+            parameter="ties",
+            suggestions=[Suggestion(ties=first), Suggestion("takes another", ties=second)] if first else [],
+        )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

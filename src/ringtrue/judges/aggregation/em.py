@@ -12,6 +12,7 @@ import numpy as np
 from ringtrue.judges.aggregation.judge_models import ErrorModel, FloatArray
 from ringtrue.judges.aggregation.results import Aggregation, JudgeModel
 from ringtrue.judges.votes import Codes, Votes
+from ringtrue.messages import Note
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.intervals import wilson
 from ringtrue.stats.results import Estimate
@@ -35,7 +36,7 @@ class EmFit:
     objective: tuple[float, ...]
     log_likelihood: float
     converged: bool
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def fit_em(
@@ -93,7 +94,7 @@ def fit_em(
 
 def _make_start(
     votes: Votes, votes_matrix: Any, gold: Codes, earlier: Aggregation | None
-) -> tuple[FloatArray, FloatArray, tuple[str, ...]]:
+) -> tuple[FloatArray, FloatArray, tuple[Note, ...]]:
     """The vote shares, and rates [judge, said, true] of judges of whom nothing is known.
 
     With an earlier aggregation, judges whom it knows have the rates that it found, and the first probabilities are
@@ -109,8 +110,8 @@ def _make_start(
     known_codes = [code for code, judge in enumerate(votes.judges) if judge in earlier_rates]
     if earlier.labels != votes.labels or not known_codes:
         reason = "knows other labels" if earlier.labels != votes.labels else "knows none of these judges"
-        note = f"the earlier aggregation {reason}, and is no start; begun with the vote shares"
-        return truth, rates, (note,)
+        text = f"the earlier aggregation {reason}, and is no start; begun with the vote shares"
+        return truth, rates, (Note("unusable-start", text, parameter="start"),)
     for code in known_codes:
         rates[code] = earlier_rates[votes.judges[code]].T
     class_shares = np.array(list(earlier.class_shares.values()))
@@ -244,6 +245,7 @@ def _accuracy_estimate(
     accuracy: float, effective_n: float, low: float, high: float, n_labels: float, *, level: float
 ) -> Estimate:
     if not n_labels:
-        return Estimate(value=None, level=level, n=0, method="wilson", notes=("there is no label of this judge",))
+        note = Note("no-labels", "there is no label of this judge")
+        return Estimate(value=None, level=level, n=0, method="wilson", notes=(note,))
     se = math.sqrt(accuracy * (1 - accuracy) / effective_n) if effective_n > 0 else None
     return Estimate(value=accuracy, se=se, low=low, high=high, level=level, n=int(n_labels), method="wilson")

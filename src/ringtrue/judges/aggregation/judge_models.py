@@ -35,8 +35,10 @@ class Prior:
     def __post_init__(self) -> None:
         if not (0 <= self.diagonal < np.inf and 0 <= self.cell < np.inf):
             raise UsageError(
+                "out-of-range",
                 f"a prior counts 0 or more labels on the diagonal and in each cell, found {self.diagonal:g} and "
-                f"{self.cell:g}; 2 and 1 are usual"
+                f"{self.cell:g}; 2 and 1 are usual",
+                parameter="diagonal" if not 0 <= self.diagonal < np.inf else "cell",
             )
 
 

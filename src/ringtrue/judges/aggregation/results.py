@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from ringtrue.errors import UsageError
 from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.aggregation.judge_models import Prior
+from ringtrue.messages import Note
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.results import Estimate, plain_fields
 from ringtrue.tables import Judgments
@@ -82,7 +83,7 @@ class Aggregation:
     ties: int = 0
     gold: int = 0
     prior: Prior | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def iterations(self) -> int:
@@ -99,7 +100,10 @@ class Aggregation:
     def judgments(self) -> Judgments:
         """The labels as one judge's, ready for `evaluate`."""
         if "doc" not in self.items.columns:
-            raise UsageError("these are pairs of documents, not judgments; `items` has who was preferred in each")
+            raise UsageError(
+                "not-for-preferences",
+                "these are pairs of documents, not judgments; `items` has who was preferred in each",
+            )
         return Judgments.of(self.items.select("query", "doc", "label"))
 
     def __str__(self) -> str:

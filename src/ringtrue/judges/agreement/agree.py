@@ -24,6 +24,7 @@ from ringtrue.judges.votes import (
     majority,
     make_votes,
 )
+from ringtrue.messages import Note, Suggestion
 from ringtrue.stats.encoding import mean_by_group
 from ringtrue.stats.intervals import estimate_mean, estimate_share, require_level
 from ringtrue.stats.results import Estimate
@@ -64,7 +65,11 @@ def agree(
     """
     require_level(level)
     if resamples < 0 or resamples == 1 or pairs < 0:
-        raise UsageError(f"resamples are 0 or at least 2, pairs 0 or more; found {resamples} and {pairs}")
+        raise UsageError(
+            "out-of-range",
+            f"resamples are 0 or at least 2, pairs 0 or more; found {resamples} and {pairs}",
+            parameter="pairs" if pairs < 0 else "resamples",
+        )
     rng = np.random.default_rng(0) if rng is None else rng
     all_votes = judge_votes = make_votes(labels, scale=scale, outside=outside)
     gold_labels = None
@@ -96,7 +101,8 @@ def agree(
     gold_pairs, consensus = _estimate_gold_agreement(votes, gold_labels, for_gold)
     gold_notes = []
     if gold_labels is not None:
-        gold_notes = [f"{int((gold_labels >= 0).sum()):,} of {votes.items.height:,} items have a gold label"]
+        n_gold = int((gold_labels >= 0).sum())
+        gold_notes = [Note("items-with-gold", f"{n_gold:,} of {votes.items.height:,} items have a gold label")]
     return Agreement(
         judges=votes.judges,
         labels=votes.labels,
@@ -127,13 +133,16 @@ def _require_comparable_labels(votes: Votes, gold_labels: Codes | None, n_repeat
     if len(votes.judges) > 1:
         if np.bincount(votes.item).max() == 1:
             raise TableError(
+                "no-shared-items",
                 f"{len(votes.judges):,} judges, and no item that two of them labelled: agreement needs some; "
-                f"are documents and queries called alike for all judges?"
+                f"are documents and queries called alike for all judges?",
             )
         return
     raise TableError(
+        "one-judge",
         f"all {votes.size:,} labels are by one judge, '{votes.judges[0]}': agreement needs two or more, in a column "
-        f"'judge' or in the second field of qrels, or gold labels to compare with (--gold)"
+        f"'judge' or in the second field of qrels",
+        suggestions=[Suggestion("compares with gold labels", gold=...)],
     )
 
 
@@ -161,37 +170,48 @@ def _estimate_gold_agreement(
     return tuple(sorted(gold_pairs, key=closeness, reverse=True)), consensus
 
 
-def _repeat_notes(n_repeats: int, repeats: Repeats | None) -> Iterator[str]:
+def _repeat_notes(n_repeats: int, repeats: Repeats | None) -> Iterator[Note]:
     repetition = "1 label repeats" if n_repeats == 1 else f"{n_repeats:,} labels repeat"
     if n_repeats and repeats == "all":
-        yield (
+        yield Note(
+            "repeats-count",
             f"{repetition} a judge's own label of an item, and each counts as another judge's would: "
-            f"agreement is partly that of judges with themselves (--repeats last or first takes one)"
+            f"agreement is partly that of judges with themselves",
+            parameter="repeats",
+            suggestions=[Suggestion(repeats="last"), Suggestion("takes one", repeats="first")],
         )
     elif n_repeats:
-        yield f"{repetition} a judge's own label of an item; the {repeats} one counts"
+        text = f"{repetition} a judge's own label of an item; the {repeats} one counts"
+        yield Note("repeats-dropped", text, parameter="repeats")
 
 
-def _overlap_notes(votes: Votes, *, n_shown: int, max_pairs: int) -> Iterator[str]:
+def _overlap_notes(votes: Votes, *, n_shown: int, max_pairs: int) -> Iterator[Note]:
     n_judges = len(votes.judges)
     n_single = int((np.bincount(votes.item, minlength=votes.items.height) == 1).sum())
     if n_single and n_judges > 1:
-        yield f"{n_single:,} of {votes.items.height:,} items have a single label and say nothing about agreement"
+        single = f"{n_single:,} of {votes.items.height:,} items have a single label"
+        yield Note("thinly-labelled-items", f"{single} and say nothing about agreement")
     isolated = [votes.judges[code] for code in np.flatnonzero(find_isolated_judges(votes))]
     if isolated and n_judges > 1:
         names = ", ".join(isolated[:3]) + (", …" if len(isolated) > 3 else "")
-        yield f"{len(isolated):,} of {n_judges:,} judges share no item with another: {names}"
+        yield Note("isolated-judges", f"{len(isolated):,} of {n_judges:,} judges share no item with another: {names}")
     n_pairs = n_judges * (n_judges - 1) // 2
     if 0 < n_shown < n_pairs and n_shown == max_pairs:
-        yield f"{n_shown:,} of {n_pairs:,} pairs of judges are given, those with the most items in common"
+        yield Note(
+            "pairs-left-out",
+            f"{n_shown:,} of {n_pairs:,} pairs of judges are given, those with the most items in common",
+            parameter="pairs",
+            suggestions=[Suggestion("takes more", pairs=...)],
+        )
     elif 0 < n_shown < n_pairs:
-        yield f"{n_pairs - n_shown:,} of {n_pairs:,} pairs of judges have no item in common"
+        apart = f"{n_pairs - n_shown:,} of {n_pairs:,} pairs of judges"
+        yield Note("pairs-without-overlap", f"{apart} have no item in common")
 
 
-def _few_cluster_notes(votes: Votes) -> Iterator[str]:
+def _few_cluster_notes(votes: Votes) -> Iterator[Note]:
     _, n_clusters, unit = votes.clusters()
     if n_clusters < FEW_CLUSTERS:
-        yield f"only {n_clusters} {unit}: trust the intervals with care"
+        yield Note("few-clusters", f"only {n_clusters} {unit}: trust the intervals with care")
 
 
 def estimate_consistency(votes: Votes, *, has_repeats: bool, level: float) -> dict[str, Estimate]:
@@ -202,7 +222,7 @@ def estimate_consistency(votes: Votes, *, has_repeats: bool, level: float) -> di
     to carelessness. `has_repeats` says whether there is any such label.
     """
     if not has_repeats:
-        note = "no judge labelled an item twice"
+        note = Note("no-repeated-labels", "no judge labelled an item twice")
         undefined = Estimate(value=None, level=level, n=0, method="wilson", notes=(note,))
         return {"self_consistency": undefined, "cross_consistency": undefined}
     cluster, _, _ = votes.clusters()
@@ -328,10 +348,10 @@ def _estimate_transitive_share(tournament: _Tournament, level: float) -> Estimat
     )
     total = int(triples.sum())
     if not total:
-        note = "no three documents of a query were compared with each other"
+        note = Note("no-triples", "no three documents of a query were compared with each other")
         return Estimate(value=None, level=level, n=0, method="wilson", notes=(note,))
     if (triples > 0).sum() == 1:
-        note = "triples of a single query share their pairs: no interval can be given"
+        note = Note("single-query", "triples of a single query share their pairs: no interval can be given")
         share = 1 - float(circles.sum()) / total
         return Estimate(value=share, level=level, n=total, method="wilson", notes=(note,))
     hits = np.repeat(np.tile([0, 1], len(queries)), np.stack([circles, triples - circles], axis=1).ravel().astype(int))

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from ringtrue.judges.votes import Codes, Votes
+from ringtrue.messages import Note
 from ringtrue.stats.intervals import t_quantile, wilson
 from ringtrue.stats.results import Estimate
 
@@ -55,7 +56,7 @@ class EstimateContext:
 
     level: float
     unit: str
-    undefined: Callable[[str, int], str]
+    undefined: Callable[[str, int], Note]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -116,17 +117,19 @@ def make_estimates(draws: BootstrapDraws, context: EstimateContext) -> list[dict
     return estimates_by_case
 
 
-def _interval_notes(se: float, undefined_share: float, n_clusters: int, unit: str) -> tuple[str, ...]:
+def _interval_notes(se: float, undefined_share: float, n_clusters: int, unit: str) -> tuple[Note, ...]:
     if n_clusters < MIN_CLUSTERS or np.isnan(se):
         origin = f"one of the {unit}" if n_clusters < 2 else f"{n_clusters} {unit}"
-        return (f"all of it from {origin}: no interval can be given",)
+        return (Note("too-few-clusters", f"all of it from {origin}: no interval can be given"),)
     notes = []
     if se == 0:
-        notes.append(f"the same in every resample: it cannot be told what other {unit} would give")
+        text = f"the same in every resample: the interval cannot show what other {unit} would give"
+        notes.append(Note("constant-resamples", text))
     elif n_clusters < FEW_CLUSTERS:
-        notes.append(f"only {n_clusters} {unit}: trust the interval with care")
+        notes.append(Note("few-clusters", f"only {n_clusters} {unit}: trust the interval with care"))
     if undefined_share > MAX_UNDEFINED_SHARE:
-        notes.append(f"undefined in {100 * undefined_share:.0f}% of the resamples, which were left out")
+        text = f"undefined in {100 * undefined_share:.0f}% of the resamples, which were left out"
+        notes.append(Note("undefined-resamples", text))
     return tuple(notes)
 
 

@@ -324,14 +324,16 @@ def krippendorff_alpha(items: ArrayLike, labels: ArrayLike, *, metric: Metric = 
     """
     if metric not in METRICS:
         suggestion = did_you_mean(metric, METRICS) or "; there is " + ", ".join(METRICS)
-        raise UsageError(f"no metric '{metric}' for alpha{suggestion}")
+        raise UsageError("unknown-choice", f"no metric '{metric}' for alpha{suggestion}", parameter="metric")
     item, values = np.asarray(items), np.asarray(labels)
     if item.shape != values.shape or item.ndim != 1:
-        raise TableError(f"expected two arrays of one length, found {item.shape} and {values.shape}")
+        raise TableError("unequal-lengths", f"expected two arrays of one length, found {item.shape} and {values.shape}")
     if not (np.issubdtype(values.dtype, np.integer) or np.issubdtype(values.dtype, np.floating)):
-        raise TableError(f"expected labels that are numbers, found {values.dtype}")
+        raise TableError("bad-label", f"expected labels that are numbers, found {values.dtype}")
     if values.dtype.kind == "f" and not np.isfinite(values).all():
-        raise TableError("expected labels that are finite numbers; leave the missing ones out of both arrays")
+        raise TableError(
+            "missing-labels", "expected labels that are finite numbers; leave the missing ones out of both arrays"
+        )
     if not len(values):
         return None
     item, item_ids = _encode_sorted(item)
@@ -339,7 +341,8 @@ def krippendorff_alpha(items: ArrayLike, labels: ArrayLike, *, metric: Metric = 
     n_labels = len(grades)
     if n_labels > MAX_LABELS:
         raise TableError(
-            f"expected grades, at most {MAX_LABELS:,} different ones, found {n_labels:,}; round them first"
+            "too-many-labels",
+            f"expected grades, at most {MAX_LABELS:,} different ones, found {n_labels:,}; round them first",
         )
     counts = cross_tabulate(item, label, len(item_ids), n_labels).astype(np.float64)
     n_others = counts @ np.ones(n_labels) - 1

@@ -19,6 +19,7 @@ from ringtrue.judges.agreement.bootstrap_intervals import (
 from ringtrue.judges.agreement.coefficients import METRICS, AgreementSums, pair_sums, sum_by_group, unpack_sums
 from ringtrue.judges.agreement.results import PairAgreement
 from ringtrue.judges.votes import Codes, Votes, match_pair_labels
+from ringtrue.messages import Note, Suggestion
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.encoding import cross_tabulate
 from ringtrue.stats.intervals import normal_quantile, resample_query_counts
@@ -28,6 +29,7 @@ Array: TypeAlias = NDArray[np.float64]
 MAX_NUMBERS = 4_000_000  # in memory at once, for each array
 MAX_RESAMPLED_CELLS = 2_000_000  # with very many labels, resamples × cells of a table
 MIN_RESAMPLES = 100  # the least of them, however many cells
+SET_REL = Suggestion("sets the lowest label that is", rel=...)
 MAX_DENSE_CELLS = 5_000_000  # cells of judges' habits, above which a sparse matrix holds them
 
 
@@ -180,15 +182,17 @@ def _pair_coefficients(tables: Array, labels: Array, relevant: NDArray[np.bool_]
     }
 
 
-def _why_pair_undefined(name: str, table: Array, labels: tuple[int, ...], relevant: NDArray[np.bool_]) -> str:
+def _why_pair_undefined(name: str, table: Array, labels: tuple[int, ...], relevant: NDArray[np.bool_]) -> Note:
     if name == "overlap" and not relevant.any():
-        return "no label counts as relevant"
+        return Note("no-relevant-label", "no label counts as relevant")
     if name == "overlap":
-        return "neither called an item relevant that both labelled; --rel sets the lowest label that is"
+        text = "neither called an item relevant that both labelled"
+        return Note("nothing-relevant", text, suggestions=[SET_REL])
     seen = np.flatnonzero(table.sum(axis=0) + table.sum(axis=1))
     if len(seen) == 1:
-        return f"both gave the label {labels[seen[0]]} throughout: agreement beyond chance cannot be told"
-    return "chance alone would give as much: agreement beyond it cannot be told"
+        text = f"both gave the label {labels[seen[0]]} throughout: agreement beyond chance is undefined"
+        return Note("constant-labels", text)
+    return Note("chance-alone", "chance alone would give as much: agreement beyond it is undefined")
 
 
 def estimate_overall(
@@ -263,17 +267,19 @@ def _judge_label_counts(votes: Votes, cluster: NDArray[np.int32], n_groups: int)
     return csr_array((np.ones(votes.size), (row, column)), shape=(n_groups, n_columns))
 
 
-def _why_undefined(name: str, votes: Votes, seen: NDArray[np.int64]) -> str:
+def _why_undefined(name: str, votes: Votes, seen: NDArray[np.int64]) -> Note:
     if not len(seen):
-        return "no item has labels of two judges"
+        return Note("no-shared-items", "no item has labels of two judges")
     if name == "conger" and len(votes.judges) == 1:
-        return "there is one judge, whose habits cannot be compared"
+        return Note("one-judge", "there is one judge, whose habits cannot be compared")
     if name == "alpha_ratio" and min(votes.labels) < 0:
-        return "labels below 0 have no ratio"
+        return Note("ratio-below-zero", "labels below 0 have no ratio")
     if name == "overlap" and votes.is_pairwise:
-        return "of two documents one is preferred, and neither is called relevant"
+        return Note("not-for-preferences", "of two documents one is preferred, and neither is called relevant")
     if name == "overlap":
-        return "no item that two judges labelled was called relevant; --rel sets the lowest label that is"
+        text = "no item that two judges labelled was called relevant"
+        return Note("nothing-relevant", text, suggestions=[SET_REL])
     if len(seen) == 1:
-        return f"everybody gave the label {votes.labels[seen[0]]}: agreement beyond chance cannot be told"
-    return "chance alone would give as much: agreement beyond it cannot be told"
+        text = f"everybody gave the label {votes.labels[seen[0]]}: agreement beyond chance is undefined"
+        return Note("constant-labels", text)
+    return Note("chance-alone", "chance alone would give as much: agreement beyond it is undefined")

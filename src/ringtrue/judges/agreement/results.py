@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING
 
+from ringtrue.messages import Note
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.results import Estimate, plain_fields, to_plain
 
@@ -130,7 +131,7 @@ class Agreement:
     consensus: PairAgreement | None = None
     drift: tuple[Period, ...] = ()
     transitivity: Transitivity | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __str__(self) -> str:
         parts = [f"{len(self.judges):,} judges, {self.votes:,} labels of {self.items:,} items"]

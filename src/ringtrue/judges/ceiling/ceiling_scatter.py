@@ -21,6 +21,7 @@ from ringtrue.judges.ceiling.inputs import (
 from ringtrue.judges.ceiling.ndcg_ceiling import CeilingMethod, expected_ndcg, require_settings
 from ringtrue.judges.ceiling.results import CeilingScatter
 from ringtrue.judges.votes import Repeats, Votes, match_pair_labels
+from ringtrue.messages import Note, Suggestion
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.encoding import cross_tabulate, encode_column
 from ringtrue.stats.intervals import estimate_mean
@@ -60,15 +61,16 @@ def ceiling_scatter(
     """
     require_settings(method, k, draws)
     if not (isinstance(pairs, int) and pairs >= 1):
-        raise UsageError(f"pairs is a whole number of at least 1; found {pairs!r}")
+        raise UsageError("out-of-range", f"expected a whole number of at least 1, found {pairs!r}", parameter="pairs")
     votes = read_document_votes(labels).resolve_repeats("last" if repeats == "all" else repeats)
     if confusion is not None:
         require_matrix(confusion)
         votes = votes.widen_scale(confusion.labels)
         if unknown := [label for label in votes.labels if label not in confusion.labels]:
             raise MismatchError(
+                "labels-outside-matrix",
                 f"the judges gave the labels {', '.join(map(str, votes.labels))}, the confusion matrix has "
-                f"{', '.join(map(str, sorted(confusion.labels)))}, and not {unknown[0]}; both must be on one scale"
+                f"{', '.join(map(str, sorted(confusion.labels)))}, and not {unknown[0]}; both must be on one scale",
             )
     gains = label_gains(votes.labels, gain)
     rng = np.random.default_rng(0) if rng is None else rng
@@ -105,11 +107,14 @@ def ceiling_scatter(
     points = pl.concat(frames)
     difference = (pl.col("real") - pl.col("predicted")).mean()
     differences = points.group_by("query", maintain_order=True).agg(difference)["real"]
-    notes = [f"{left_out:,} more pairs of judges, with fewer documents in common, not taken"] if left_out else []
+    notes = []
+    if left_out:
+        text = f"{left_out:,} more pairs of judges, with fewer documents in common, not taken"
+        more = Suggestion("takes more", pairs=...)
+        notes.append(Note("pairs-left-out", text, parameter="pairs", suggestions=[more]))
     if single:
-        notes.append(
-            f"{format_count(single, 'list')} of one document left out of the scatter: there is nothing to rank"
-        )
+        lists = f"{format_count(single, 'list')} of one document left out of the scatter"
+        notes.append(Note("single-document-lists", f"{lists}: there is nothing to rank"))
     return CeilingScatter(
         points=points,
         pairs=len(judge_pairs),
@@ -127,7 +132,9 @@ def _largest_overlaps(votes: Votes, limit: int) -> tuple[list[tuple[int, int]], 
     if not chosen:
         is_alone = len(votes.judges) == 1
         reason = f"only one judge ('{votes.judges[0]}') labelled" if is_alone else "no document has two judges"
-        raise MismatchError(f"{reason}: there is no pair of judges to compare")
+        raise MismatchError(
+            "one-judge" if is_alone else "no-shared-items", f"{reason}: there is no pair of judges to compare"
+        )
     return [direction for pair in chosen for direction in (pair, pair[::-1])], left_out
 
 

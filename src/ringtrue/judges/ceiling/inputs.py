@@ -16,6 +16,7 @@ from ringtrue.evaluation.measures.graded import gain_of
 from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.ceiling.results import QueryConfusions
 from ringtrue.judges.votes import Repeats, Votes, align_with_gold, make_votes
+from ringtrue.messages import Note, Suggestion
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.encoding import cross_tabulate, encode_column
 from ringtrue.tables import Judgments
@@ -123,8 +124,9 @@ class _Sides:
         """Σ over items of all pairs but a judge's with itself, each item weighing 1; the judges are named."""
         if not self.by_gold and not self.pairs.any():
             raise MismatchError(
-                f"no document was labelled by {_describe_judge_pair(testing, training)}: nothing tells how they "
-                f"disagree; give labels of the same documents"
+                "no-shared-items",
+                f"no document was labelled by {_describe_judge_pair(testing, training)}: nothing shows how they "
+                f"disagree; give labels of the same documents",
             )
         weight = self._item_weights()
         own_pairs = (self.own * weight[self.own_item, None]).T @ self.own
@@ -164,18 +166,28 @@ def _read_sides(
     is_training = _votes_by_judge(votes, training, TRAINING)
     if gold is not None:
         if testing is not None:
-            raise UsageError(f"the testing judge is '{testing}' or gold, not both; leave one out")
+            raise UsageError(
+                "testing-judge-and-gold",
+                f"the testing judge is '{testing}' or gold, not both; leave one out",
+                parameter="testing",
+            )
         votes, truth = align_with_gold(votes, read_document_votes(gold))
         testing_counts = np.zeros((votes.items.height, len(votes.labels)))
         testing_counts[truth >= 0, truth[truth >= 0]] = 1
         own, own_item = np.zeros((0, len(votes.labels))), np.zeros(0, dtype=np.int64)
     else:
         if testing is not None and testing == training:
-            raise UsageError(f"'{testing}' is named as testing and as training judge: name two, or one")
+            raise UsageError(
+                "same-judge-twice",
+                f"'{testing}' is named as testing and as training judge: name two, or one",
+                parameter="training",
+            )
         if len(votes.judges) < 2:
             raise MismatchError(
-                f"only one judge ('{votes.judges[0]}') labelled: nothing tells how judges disagree; give labels of two "
-                f"judges or more, gold labels beside these (--gold), or a confusion matrix (--confusion)"
+                "one-judge",
+                f"only one judge ('{votes.judges[0]}') labelled: nothing shows how judges disagree; it takes labels of "
+                f"two judges or more, or a confusion matrix",
+                suggestions=[Suggestion("compares with gold labels", gold=...)],
             )
         is_testing = _votes_by_judge(votes, testing, TESTING)
         testing_counts = votes.keep(is_testing).counts().astype(np.float64)
@@ -197,7 +209,9 @@ def read_document_votes(labels: object) -> Votes:
     """Votes about documents; preferences are refused, for they have no grades."""
     votes = make_votes(labels)
     if votes.is_pairwise:
-        raise UsageError("these are preferences between documents, and a ceiling needs labels of documents")
+        raise UsageError(
+            "not-for-preferences", "these are preferences between documents, and a ceiling needs labels of documents"
+        )
     return votes
 
 
@@ -213,7 +227,11 @@ def _votes_by_judge(votes: Votes, name: str | None, role: str) -> NDArray[np.boo
         return np.ones(votes.size, dtype=bool)
     if name not in votes.judges:
         shown = ", ".join(votes.judges[:5]) + ", …" * (len(votes.judges) > 5)
-        raise UsageError(f"no judge '{name}' to be the {role}, only {shown}{did_you_mean(name, votes.judges)}")
+        raise UsageError(
+            "unknown-judge",
+            f"no judge '{name}' to be the {role}, only {shown}{did_you_mean(name, votes.judges)}",
+            parameter="testing" if role == TESTING else "training",
+        )
     by_judge: NDArray[np.bool_] = votes.judge == votes.judges.index(name)
     return by_judge
 
@@ -229,7 +247,7 @@ class LabelCounts:
     queries: tuple[str, ...]
     labels: tuple[int, ...]
     counts: IntArray
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def count_labels_per_query(judgments: Judgments, labels: Sequence[int]) -> LabelCounts:
@@ -248,18 +266,21 @@ def count_labels_per_query(judgments: Judgments, labels: Sequence[int]) -> Label
     query, names = encode_column(judgments.frame["query"])
     notes = []
     if left_out := judgments.frame.height - frame.height:
-        notes.append(f"{format_count(left_out, 'document')} with a label below 0 ('not judged') left out")
+        documents = format_count(left_out, "document")
+        notes.append(Note("unjudged-labels", f"{documents} with a label below 0 ('not judged') left out"))
     used_labels = tuple(frame["label"].unique().sort().to_list())
     if unknown := [label for label in used_labels if label not in ascending]:
         raise MismatchError(
+            "labels-outside-matrix",
             f"the judgments have the labels {_format_labels(used_labels)}, the confusion matrix "
-            f"{_format_labels(ascending)}: it says nothing about {_format_labels(unknown)}; both must be on one scale"
+            f"{_format_labels(ascending)}: it says nothing about {_format_labels(unknown)}; both must be on one scale",
         )
     if unused := [label for label in ascending if label not in used_labels]:
-        notes.append(
+        text = (
             f"the confusion matrix has the labels {_format_labels(ascending)}, the judgments only "
             f"{_format_labels(used_labels)}: if {_format_labels(unused)} should be there, the two are not on one scale"
         )
+        notes.append(Note("unused-matrix-labels", text))
     label_index = np.searchsorted(np.array(ascending), frame["label"].to_numpy())
     counts = cross_tabulate(query[judged.to_numpy()], label_index, len(names), len(ascending))
     return LabelCounts(queries=tuple(names), labels=ascending, counts=counts, notes=tuple(notes))
@@ -269,20 +290,24 @@ def require_matrix(confusion: Confusion) -> None:
     """Refuse what is no confusion matrix, and one with the training judge in its rows."""
     if not isinstance(confusion, Confusion):
         raise UsageError(
-            f"expected a Confusion, found {type(confusion).__name__}; `read_confusion` reads one from a file"
+            "no-confusion",
+            f"expected a Confusion, found {type(confusion).__name__}; `read_confusion` reads one from a file",
+            parameter="confusion",
         )
     counts = np.asarray(confusion.counts, dtype=np.float64)
     size = len(confusion.labels)
     if counts.shape != (size, size) or size < 2:
         raise UsageError(
-            f"a confusion matrix has a row and a column for each of its {size} labels, found {counts.shape}"
+            "matrix-shape",
+            f"a confusion matrix has a row and a column for each of its {size} labels, found {counts.shape}",
         )
     if not np.isfinite(counts).all() or (counts < 0).any():
-        raise UsageError("a confusion matrix holds numbers of at least 0")
+        raise UsageError("negative-counts", "a confusion matrix holds numbers of at least 0")
     if confusion.is_turned:
         raise UsageError(
+            "turned-matrix",
             f"the rows of the confusion matrix are '{confusion.rows}', its columns '{confusion.columns}': the testing "
-            f"judge belongs into the rows and the training judge into the columns"
+            f"judge belongs into the rows and the training judge into the columns",
         )
 
 
@@ -301,8 +326,9 @@ def ordered_confusion_matrix(confusion: Confusion, document_counts: IntArray) ->
     if (missing := undefined & (document_counts > 0)).any():
         label = confusion.labels[order[int(np.flatnonzero(missing)[0])]]
         raise MismatchError(
+            "unknown-matrix-row",
             f"the confusion matrix says nothing about label {label}, which its testing judge never gave, and documents "
-            f"have it: what the training judge makes of them is undefined; count more labels, or merge grades"
+            f"have it: what the training judge makes of them is undefined; count more labels, or merge grades",
         )
     shares[undefined] = np.eye(len(shares))[undefined]  # no document needs these
     return shares
@@ -355,10 +381,13 @@ def label_gains(labels: Sequence[int], gain: Gain) -> FloatArray:
     if isinstance(gain, Mapping):
         gains = gain_of(label_array, gains=gain)
         if not np.isfinite(gains).all() or (gains < 0).any():
-            raise MeasureError(f"gains are numbers of at least 0, found {dict(gain)}")
+            raise MeasureError(
+                "negative-gain", f"gains are numbers of at least 0, found {dict(gain)}", parameter="gain"
+            )
         return gains
     if gain not in ("exp", "linear"):
-        raise UsageError(f"gain is 'exp' (2^label − 1), 'linear' (the label) or a table of gains; found {gain!r}")
+        choices = "'exp' (2^label − 1), 'linear' (the label) or a table of gains"
+        raise UsageError("unknown-choice", f"expected {choices}, found {gain!r}", parameter="gain")
     return gain_of(label_array, form="exp-log2" if gain == "exp" else "log2")
 
 

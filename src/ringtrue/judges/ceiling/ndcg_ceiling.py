@@ -29,6 +29,7 @@ from ringtrue.judges.ceiling.inputs import (
     shrink_to_pooled,
 )
 from ringtrue.judges.ceiling.results import Ceiling, QueryConfusions, RunCeiling
+from ringtrue.messages import Note, Suggestion
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.intervals import estimate_mean
 from ringtrue.tables import Judgments
@@ -39,11 +40,12 @@ FEW_CASES = 50  # documents behind a row of the matrix
 ROUNDING = 1e-12  # what differs from 1 or 0 by less is that
 MAX_SHOWN = 5  # queries in a note
 SHRINKAGE = 5.0  # cases of the pooled matrix in each row of a query's own
-POOLED_NOTE = (
+POOLED_NOTE = Note(
+    "pooled-matrix",
     "one confusion matrix for all queries: runs can exceed this ceiling, which is no upper bound; a judge who is "
     "lenient on one query and strict on another keeps the order within each, and one matrix takes that for errors; "
-    "labels of two judges for the same documents of these queries (--labels without --pooled, in Python "
-    "estimate_query_confusions) give each query a matrix of its own"
+    "labels of two judges for the same documents of these queries give each query a matrix of its own",
+    suggestions=[Suggestion("estimates these", function="estimate_query_confusions", labels=...)],
 )
 
 
@@ -92,7 +94,9 @@ def ceiling(
     require_settings(method, k, draws)
     if not (isinstance(shrinkage, int | float) and 0 <= shrinkage < float("inf")):
         raise UsageError(
-            f"shrinkage is a finite number of at least 0, found {shrinkage!r}; pass `.pooled` for one matrix"
+            "out-of-range",
+            f"expected a finite number of at least 0, found {shrinkage!r}; `.pooled` has one matrix for all queries",
+            parameter="shrinkage",
         )
     query_confusions = confusion if isinstance(confusion, QueryConfusions) else None
     confusion = confusion.pooled if isinstance(confusion, QueryConfusions) else confusion
@@ -194,9 +198,9 @@ def require_settings(method: CeilingMethod, k: int | None, draws: int = 1000) ->
     """Refuse a method, a cutoff or a number of draws that there cannot be."""
     require_choice("method", method, get_args(CeilingMethod))
     if k is not None and not (isinstance(k, int) and k >= 1):
-        raise UsageError(f"k is a rank, a whole number of at least 1; found {k!r}")
+        raise UsageError("out-of-range", f"expected a rank, a whole number of at least 1; found {k!r}", parameter="k")
     if not (isinstance(draws, int) and draws >= 2):
-        raise UsageError(f"draws is a whole number of at least 2; found {draws!r}")
+        raise UsageError("out-of-range", f"expected a whole number of at least 2, found {draws!r}", parameter="draws")
 
 
 def _ceiling_notes(
@@ -206,46 +210,50 @@ def _ceiling_notes(
     method: CeilingMethod,
     k: int | None,
     skipped: Sequence[str],
-) -> list[str]:
+) -> list[Note]:
     notes = []
     if skipped:
         shown = ", ".join(skipped[:MAX_SHOWN]) + ", …" * (len(skipped) > MAX_SHOWN)
-        notes.append(f"{format_count(len(skipped), 'query')} in which no label is worth anything, left out: {shown}")
+        queries = format_count(len(skipped), "query")
+        notes.append(Note("worthless-queries", f"{queries} in which no label is worth anything, left out: {shown}"))
     if method == "closed-form":
         if short := int((counts.sum(axis=1) < LONG_LIST).sum()):
-            notes.append(
-                f"{format_count(short, 'query')} with fewer than {LONG_LIST} documents, where the closed form may be "
-                f"far off; method exact is right for any number"
-            )
+            queries = f"{format_count(short, 'query')} with fewer than {LONG_LIST} documents"
+            exact = Suggestion("is right for any number", method="exact")
+            text = f"{queries}, where the closed form may be far off"
+            notes.append(Note("closed-form-short-lists", text, parameter="method", suggestions=[exact]))
         if k is not None:
-            notes.append("with a cutoff the closed form errs more, by a few hundredths near the top; exact does not")
+            exact = Suggestion("does not", method="exact")
+            text = "with a cutoff the closed form errs more, by a few hundredths near the top"
+            notes.append(Note("closed-form-cutoff", text, parameter="method", suggestions=[exact]))
     if confusion.worth is None:
         total = dict(zip(confusion.labels, confusion.counts.sum(axis=1).tolist(), strict=True))
         rare = [label for label, n in zip(labels, counts.sum(axis=0), strict=True) if n and total[label] < FEW_CASES]
         if rare:
             rare_labels = ", ".join(f"{label} ({total[label]:.3g})" for label in rare)
-            notes.append(
+            text = (
                 f"the confusion matrix rests on fewer than {FEW_CASES} cases for label {rare_labels}: the interval "
-                f"knows of the queries, not of that"
+                f"covers variation between queries, not that"
             )
+            notes.append(Note("few-matrix-cases", text))
     return notes
 
 
-def _pooled_matrix_notes(ndcg_ceiling: Ceiling) -> list[str]:
+def _pooled_matrix_notes(ndcg_ceiling: Ceiling) -> list[Note]:
     """That runs can exceed a ceiling from one matrix for all queries, or for some of them."""
     without = ndcg_ceiling.queries - ndcg_ceiling.own_matrices
     if not without:
         return []
     if ndcg_ceiling.pooled:
         return [POOLED_NOTE]
-    note = (
+    text = (
         f"{without:,} of {format_count(ndcg_ceiling.queries, 'query')} without a document that both judges labelled: "
         f"the pooled matrix stands for them, and runs can exceed their ceilings; label documents of each query twice"
     )
-    return [note]
+    return [Note("partly-pooled-matrix", text)]
 
 
-def _stretched_matrix_note(ndcg_ceiling: Ceiling, query_counts: LabelCounts, *, covered_is_exact: bool) -> str:
+def _stretched_matrix_note(ndcg_ceiling: Ceiling, query_counts: LabelCounts, *, covered_is_exact: bool) -> Note:
     """What is doubtful where a matrix of few documents is applied to many."""
     confusion, counts = ndcg_ceiling.confusion, query_counts.counts
     lowest, lowest_shares = query_counts.labels[0], ""
@@ -258,26 +266,26 @@ def _stretched_matrix_note(ndcg_ceiling: Ceiling, query_counts: LabelCounts, *, 
     covered, documents = f"{ndcg_ceiling.covered:,}", f"{ndcg_ceiling.documents:,} judged documents"
     of_cases = f"has {covered} cases, and there are {documents}"
     origin = f"comes from {covered} of {documents}" if covered_is_exact else of_cases
-    return (
+    return Note(
+        "stretched-matrix",
         f"the confusion matrix {origin}: promising documents get a second label more often than others{lowest_shares}, "
         f"and if judges mistake a {lowest} among them more often than elsewhere, the ceiling of all is too low; take "
-        f"judgments of the documents behind the matrix (with --labels: --only-labelled), or a matrix (--labels) of a "
-        f"random sample; if it is of one, all is well"
+        f"judgments of the documents behind the matrix, or a matrix of a random sample; if it is of one, all is well",
     )
 
 
-def _thinly_judged_notes(runs: Mapping[str, RunCeiling], k: int | None) -> list[str]:
+def _thinly_judged_notes(runs: Mapping[str, RunCeiling], k: int | None) -> list[Note]:
     """What is doubtful where nobody judged much of what a run found."""
     thin_runs = [f"{name} {run.judged:.0%}" for name, run in runs.items() if run.is_thinly_judged]
     if not thin_runs:
         return []
     scope = f"of the first {k} documents (Judged@{k})" if k else "of the whole list (Judged)"
-    note = (
+    text = (
         f"documents that nobody judged count as worth nothing, and {scope} were judged: "
         f"{', '.join(thin_runs[:MAX_SHOWN])}{', …' * (len(thin_runs) > MAX_SHOWN)}; what is missing to the ceiling "
         f"may be judgments, and need not be room for a better ranker"
     )
-    return [note]
+    return [Note("thinly-judged-runs", text)]
 
 
 def _snap_rounding_noise(values: FloatArray) -> FloatArray:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from ringtrue.errors import UsageError, did_you_mean
 from ringtrue.formatting.phrases import format_count
+from ringtrue.messages import Note
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.results import Estimate, plain_fields, to_plain
 
@@ -45,7 +46,7 @@ class QueryConfusions:
     def of(self, query: str) -> Confusion:
         """The matrix of one query by its own counts, not shrunk."""
         if query not in self.queries:
-            raise UsageError(f"no labels of query '{query}'{did_you_mean(query, self.queries)}")
+            raise UsageError("unknown-query", f"no labels of query '{query}'{did_you_mean(query, self.queries)}")
         return replace(self.pooled, counts=self.counts[self.queries.index(query)])
 
 
@@ -213,7 +214,7 @@ class CeilingScatter:
     difference: Estimate
     measure: str
     single: int = 0
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def documents(self) -> float | None:

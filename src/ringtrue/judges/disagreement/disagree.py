@@ -29,6 +29,7 @@ from ringtrue.judges.disagreement.top_given_label import (
     weight,
 )
 from ringtrue.judges.votes import Outside, Repeats, Votes
+from ringtrue.messages import Note, Suggestion
 from ringtrue.stats.encoding import encode_column
 from ringtrue.stats.intervals import require_level
 from ringtrue.stats.results import Estimate
@@ -90,8 +91,10 @@ def disagree(
     require_level(level)
     if resamples < 0 or resamples == 1 or min_labels < 2:
         raise UsageError(
-            f"resamples are 0 or at least 2, min_labels (--min-labels) at least 2: p needs a second label; "
-            f"found {resamples} and {min_labels}"
+            "out-of-range",
+            f"resamples are 0 or at least 2, labels of a document at least 2, for p needs a second one; "
+            f"found {resamples} and {min_labels}",
+            parameter="min_labels" if min_labels < 2 else "resamples",
         )
     settings = _DisagreeSettings(
         at_least=parse_user_share(at_least),
@@ -106,11 +109,15 @@ def disagree(
     )
     votes, resolved_levels = read_votes_on_levels(labels, levels=levels, top=top, scale=scale, outside=outside)
     if votes.is_pairwise:
-        raise TableError("these are preferences, which have no top level; give judgments (query, doc, judge, label)")
+        raise TableError(
+            "not-for-preferences",
+            "these are preferences, which have no top level; give judgments (query, doc, judge, label)",
+        )
     if len(resolved_levels.names) < 2:
         raise TableError(
-            f"every label is {resolved_levels.names[0]}, and nothing lies below the top; "
-            f"--scale declares labels that nobody used"
+            "one-level",
+            f"every label is {resolved_levels.names[0]}, and nothing lies below the top",
+            suggestions=[Suggestion("declares labels that nobody used", scale=...)],
         )
     overall = _estimate_disagreement(votes, resolved_levels, settings)
     if by is None:
@@ -122,7 +129,8 @@ def disagree(
                 part, resolved_levels, replace(settings, verify=(), bootstrap=settings.bootstrap.spawn())
             )
         except TableError as error:
-            overall = replace(overall, notes=(*overall.notes, f"{by} {name} is left out: {error}"))
+            left_out = Note("stratum-left-out", f"left out: {error.text}", suggestions=error.note.suggestions)
+            overall = replace(overall, notes=(*overall.notes, left_out.about(f"{by} {name}")))
     return replace(overall, strata=strata)
 
 
@@ -133,7 +141,7 @@ def _split_strata(votes: Votes, by: str) -> Iterable[tuple[str, Votes]]:
         by = "query"
     if by not in columns:
         near = did_you_mean(by, columns) or "; there is " + ", ".join(columns)
-        raise UsageError(f"no column '{by}' to tell the labels apart by{near}")
+        raise UsageError("unknown-column", f"no column '{by}' to group the labels by{near}", parameter="by")
     column = votes.items["query"].gather(votes.item) if by == "query" else votes.others[by]
     stratum, names = encode_column(column.cast(pl.String).fill_null("").replace("", EMPTY_STRATUM))
     for code, name in sorted(enumerate(names), key=lambda code_and_name: code_and_name[1]):
@@ -152,7 +160,9 @@ def _estimate_disagreement(all_votes: Votes, levels: Levels, settings: _Disagree
     pair_counts = (documents.counts * (documents.label_totals - 1)[:, None]).sum(axis=0)
     cases = dict(zip(levels.names, pair_counts.tolist(), strict=True))
     p = {
-        name: ratios.estimate(i, f"nobody said {name} of a document with {settings.min_labels} labels or more")
+        name: ratios.estimate(
+            i, Note("unseen-level", f"nobody said {name} of a document with {settings.min_labels} labels or more")
+        )
         for i, name in enumerate(levels.names)
     }
     weights = _estimate_weights(p, ratios, levels, settings)
@@ -185,18 +195,22 @@ def _require_two_judges(votes: Votes, documents: LabelledDocuments, min_labels: 
     active = np.unique(votes.judge)
     if len(active) == 1 and (votes.judges != (NO_JUDGE,) or per_document.max() == 1):
         raise TableError(
+            "one-judge",
             f"all {votes.size:,} labels are by one judge, '{votes.judges[active[0]]}': disagreement needs two or more, "
-            f"in a column 'judge' or in the second field of qrels"
+            f"in a column 'judge' or in the second field of qrels",
         )
     if len(documents.counts):
         return
     if per_document.max() == 1:
         raise TableError(
+            "no-shared-items",
             f"{len(active):,} judges, and no document that two of them labelled: disagreement needs some; "
-            f"are documents and queries called alike for all judges?"
+            f"are documents and queries called alike for all judges?",
         )
     raise TableError(
-        f"no document has {min_labels} labels or more, {per_document.max()} are the most; ask for fewer (--min-labels)"
+        "too-few-labels",
+        f"no document has {min_labels} labels or more, {per_document.max()} are the most",
+        suggestions=[Suggestion("asks for fewer", min_labels=int(per_document.max()))],
     )
 
 
@@ -208,9 +222,11 @@ def _estimate_weights(
     for i, (name, estimate) in enumerate(p.items()):
         is_top = bool(levels.top[i])
         fixed = fixed_weight(*settings.at_least, top=is_top)
-        method, notes = "by definition", tuple[str, ...]()
+        method, notes = "by definition", tuple[Note, ...]()
         if levels.lowest[i] and not is_top and not settings.keep_lowest:
-            fixed, method, notes = 0.0, "lowest level", ("worth nothing unless the lowest level is kept",)
+            keep = Suggestion("weighs it too", keep_lowest=True)
+            note = Note("lowest-level", "the lowest level counts as worth nothing", suggestions=[keep])
+            fixed, method, notes = 0.0, "lowest level", (note,)
         if fixed is not None:
             weights[name] = replace(estimate, value=fixed, se=0.0, low=fixed, high=fixed, method=method, notes=notes)
             continue
@@ -233,7 +249,7 @@ def _verify_predictions(
         # The same queries drawn anew for both: with two users they are the same number.
         observed = observed_top_shares(with_enough_labels, share, replace(bootstrap, rng=deepcopy(bootstrap.rng)))
         ratios = top_given_label(with_enough_labels, bootstrap)
-        unseen = f"nobody said it of a document with {share[1]} labels or more"
+        unseen = Note("unseen-level", f"nobody said it of a document with {share[1]} labels or more")
         p = {name: ratios.estimate(i, unseen) for i, name in enumerate(levels.names)}
         predicted = _estimate_weights(p, ratios, levels, replace(settings, at_least=share, keep_lowest=True))
         for i, (name, weight_estimate) in enumerate(predicted.items()):
@@ -247,8 +263,8 @@ def _verify_predictions(
 
 def _misfit_notes(
     verifications: Iterable[Verification], weights: dict[str, Estimate], at_least: UserShare
-) -> list[str]:
-    """A word where the weight that was asked for is not what happens."""
+) -> list[Note]:
+    """A note where the weight that was asked for is not what happens."""
     notes = []
     for verification in verifications:
         observed, predicted = verification.experimental, verification.predicted.value
@@ -257,21 +273,22 @@ def _misfit_notes(
         if verification.at_least != at_least or observed.low is None or observed.high is None or predicted is None:
             continue
         if not observed.low <= predicted <= observed.high:
-            notes.append(
-                f"level {verification.level}: the model says {predicted:.2f} for {at_least[0]}/{at_least[1]}, and "
-                f"{observed.value:.2f} ({observed.low:.2f} to {observed.high:.2f}) happened: documents with this label "
-                f"are not alike"
+            text = (
+                f"the model says {predicted:.2f} for {at_least[0]}/{at_least[1]}, and {observed.value:.2f} "
+                f"({observed.low:.2f} to {observed.high:.2f}) happened: documents with this label are not alike"
             )
+            notes.append(Note("misfit", text, subject=f"level {verification.level}"))
     return notes
 
 
-def _few_case_flags(cases: dict[str, int]) -> list[str]:
+def _few_case_flags(cases: dict[str, int]) -> list[Note]:
     flags = []
     for name, n in cases.items():
         if n == 0:
-            flags.append(f"level {name}: never seen, p is undefined")
+            flags.append(Note("unseen-level", "never seen, p is undefined", subject=f"level {name}"))
         elif n < FEW_CASES:
-            flags.append(f"level {name}: {format_count(n, 'case')}, fewer than {FEW_CASES}: p is not accurate")
+            text = f"{format_count(n, 'case')}, fewer than {FEW_CASES}: p is not accurate"
+            flags.append(Note("few-cases", text, subject=f"level {name}"))
     return flags
 
 
@@ -282,28 +299,32 @@ def _disagreement_notes(
     documents: LabelledDocuments,
     settings: _DisagreeSettings,
     levels: Levels,
-) -> list[str]:
+) -> list[Note]:
     notes = list(all_votes.notes)
     repeated = int(all_votes.find_repeats().sum())
     repetition = f"{repeated:,} label{'s repeat' if repeated > 1 else ' repeats'} a judge's own label of a document"
     if repeated and settings.repeats == "all":
-        notes.append(f"{repetition}, and each counts as another user's would (--repeats last or first takes one)")
+        text = f"{repetition}, and each counts as another user's would"
+        take_one = [Suggestion(repeats="last"), Suggestion("takes one", repeats="first")]
+        notes.append(Note("repeats-count", text, parameter="repeats", suggestions=take_one))
     elif repeated:
-        notes.append(f"{repetition}; the {settings.repeats} one counts")
+        notes.append(Note("repeats-dropped", f"{repetition}; the {settings.repeats} one counts", parameter="repeats"))
     else:
-        notes.append("no judge labelled a document again: how far each contradicts himself cannot be told")
+        text = "no judge labelled a document again: how far judges contradict themselves is unknown"
+        notes.append(Note("no-repeated-labels", text))
     if votes is not settled:
         added = len(np.unique(votes.item[settled.size :]))
-        notes.append(f"gold counts as one more judge of {format_count(added, 'document')}")
+        notes.append(Note("gold-as-judge", f"gold counts as one more judge of {format_count(added, 'document')}"))
     with_any = len(np.unique(votes.item))
     few = with_any - len(documents.counts)
     if few:
         too_few = "a single label" if settings.min_labels == 2 else f"fewer than {settings.min_labels} labels"
-        notes.append(f"{few:,} of {with_any:,} documents have {too_few} and say nothing here")
+        notes.append(Note("thinly-labelled-items", f"{few:,} of {with_any:,} documents have {too_few}; left out"))
     if not documents.counts[:, levels.top].any():
         highest = " or ".join(np.array(levels.names)[levels.top])
-        notes.append(f"nobody said {highest}, the top level: no p can be told from 0")
+        notes.append(Note("unseen-top", f"nobody said {highest}, the top level: no p differs from 0"))
     for least, users in settings.verify:
         if not (documents.label_totals >= users).any():
-            notes.append(f"no document has {users} labels: {least}/{users} cannot be verified")
+            text = f"no document has {users} labels: {least}/{users} cannot be verified"
+            notes.append(Note("unverifiable-share", text))
     return notes

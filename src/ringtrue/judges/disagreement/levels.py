@@ -15,8 +15,9 @@ from numpy.typing import NDArray
 from ringtrue.errors import TableError, UsageError, did_you_mean
 from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.votes import Outside, Repeats, Votes, align_with_gold, make_votes
+from ringtrue.messages import Note, Suggestion
 from ringtrue.tables import Judgments
-from ringtrue.tables.columns import COLUMN_ALIASES, find_free_name, make_frame
+from ringtrue.tables.columns import COLUMN_ALIASES, find_free_name, make_frame, suggest_columns
 
 LevelNames: TypeAlias = Sequence[str] | Mapping[str, Sequence[str]] | None
 INTEGER = r"^-?\d+$"
@@ -56,24 +57,36 @@ def read_votes_on_levels(
     if levels is None:
         votes = make_votes(table, scale=scale, outside=outside)
         if top is not None:
-            raise UsageError(f"top '{top}' names one of several columns; say their levels first (--levels {top}=…)")
+            raise UsageError(
+                "top-without-levels",
+                f"top '{top}' names one of several columns, whose levels are not given",
+                parameter="top",
+                suggestions=[Suggestion("names them, the lowest first", levels={top: "…"})],
+            )
         return votes, _numeric_levels(votes)
     if scale is not None:
-        raise UsageError("levels say which labels there are; leave the scale out")
+        raise UsageError(
+            "levels-and-scale", "levels define which labels there are; leave the scale out", parameter="scale"
+        )
     if isinstance(table, Votes):
-        raise UsageError("levels are words in a table; give the table")
+        raise UsageError("levels-of-votes", "levels are words in a table; give the table", parameter="levels")
     frame = table.frame if isinstance(table, Judgments) else make_frame(table)
     if isinstance(levels, Mapping):
         return _combine_levels(frame, levels, top)
     if top is not None:
-        raise UsageError(f"top '{top}' names one of several columns, and the levels are of one")
+        raise UsageError(
+            "top-of-one-column", f"top '{top}' names one of several columns, and the levels are of one", parameter="top"
+        )
     exact_names = {name: name for name in frame.columns}
     column_by_spelling = {name.lower(): name for name in reversed(frame.columns)} | exact_names
     column = next((column_by_spelling[name] for name in COLUMN_ALIASES["label"] if name in column_by_spelling), None)
     if column is None:
         raise TableError(
+            "missing-column",
             f"a table of judgments needs a column 'label' (also known as {', '.join(COLUMN_ALIASES['label'])}); found "
-            f"{', '.join(frame.columns)}. Rename the one that is meant, or say `--columns label=NAME`"
+            f"{', '.join(frame.columns)}",
+            columns=["label"],
+            suggestions=suggest_columns("label", frame.columns),
         )
     return _combine_levels(frame, {column: levels}, None)
 
@@ -88,11 +101,13 @@ def _numeric_levels(votes: Votes) -> Levels:
 def _combine_levels(frame: pl.DataFrame, levels: Mapping[str, Sequence[str]], top: str | None) -> tuple[Votes, Levels]:
     if top is not None and top not in levels:
         near = did_you_mean(top, levels) or "; there is " + ", ".join(levels)
-        raise UsageError(f"no levels of a column '{top}', whose top should count{near}")
+        raise UsageError(
+            "unknown-column", f"no levels of a column '{top}', whose top should count{near}", parameter="top"
+        )
     for column, words in levels.items():
         if column not in frame.columns:
             near = did_you_mean(column, frame.columns) or "; there is " + ", ".join(frame.columns)
-            raise UsageError(f"no column '{column}' to take levels from{near}")
+            raise UsageError("unknown-column", f"no column '{column}' to take levels from{near}", parameter="levels")
         _require_levels(words)
     codes_per_column = [encode_levels(frame[column], words) for column, words in levels.items()]
     unjudged = pl.Series(np.any([(codes < 0).to_numpy() for codes in codes_per_column], axis=0))
@@ -103,7 +118,7 @@ def _combine_levels(frame: pl.DataFrame, levels: Mapping[str, Sequence[str]], to
     other_columns = [name for name in frame.columns if name.lower() not in label_aliases]
     judged = frame.select(*other_columns, pl.Series("label", level_codes, dtype=pl.Int32)).filter(~unjudged)
     if not judged.height:
-        raise TableError("every label is below 0, which says 'not judged'")
+        raise TableError("nothing-judged", "every label is below 0, which means 'not judged'")
     names = list(product(*levels.values()))
     is_highest = np.array([[name[i] == words[-1] for i, words in enumerate(levels.values())] for name in names])
     top_column = list(levels).index(top) if top is not None else None
@@ -121,17 +136,18 @@ def _combine_levels(frame: pl.DataFrame, levels: Mapping[str, Sequence[str]], to
     )
     votes = make_votes(judged, scale=range(len(names)))
     left_out = frame.height - judged.height
-    note = f"{format_count(left_out, 'label')} below 0 ('not judged') left out"
+    note = Note("unjudged-labels", f"{format_count(left_out, 'label')} below 0 ('not judged') left out")
     return (replace(votes, notes=(*votes.notes, note)) if left_out else votes), resolved
 
 
 def _require_levels(words: Sequence[str]) -> None:
     if isinstance(words, str) or len(words) < 2:
-        raise UsageError(f"levels are two or more, from the lowest to the top, such as Non,Rel,Key; found '{words}'")
+        expected = "levels are two or more, from the lowest to the top, such as Non,Rel,Key"
+        raise UsageError("too-few-levels", f"{expected}; found '{words}'", parameter="levels")
     if duplicates := [word for word in words if list(words).count(word) > 1]:
-        raise UsageError(f"level '{duplicates[0]}' is named twice")
+        raise UsageError("repeated-level", f"level '{duplicates[0]}' is named twice", parameter="levels")
     if empty := [word for word in words if not str(word).strip()]:
-        raise UsageError(f"levels have names, and one is '{empty[0]}'")
+        raise UsageError("unnamed-level", f"levels have names, and one is '{empty[0]}'", parameter="levels")
 
 
 def encode_levels(column: pl.Series, words: Sequence[str]) -> pl.Series:
@@ -155,8 +171,10 @@ def encode_levels(column: pl.Series, words: Sequence[str]) -> pl.Series:
         near = did_you_mean(text[row], map(str, words)) if text[row] else ""
         cell = f"'{text[row]}'" if text[row] else "an empty cell"
         raise TableError(
-            f"row {row + 1}: expected one of the levels {expected} in column '{column.name}', found {cell}"
-            f"{near or '; name every level, the lowest first'}"
+            "unknown-level",
+            f"expected one of the levels {expected} in column '{column.name}', found {cell}"
+            f"{near or '; name every level, the lowest first'}",
+            subject=f"row {row + 1}",
         )
     return codes
 
@@ -176,7 +194,11 @@ def add_gold_as_judge(votes: Votes, gold: object, levels: Levels, *, repeats: Re
     """
     gold_votes = _gold_from_column(votes, gold, levels) if isinstance(gold, str) else _gold_from_table(gold, levels)
     if unknown := sorted(set(gold_votes.labels) - set(votes.labels)):
-        raise TableError(f"gold says {unknown[0]}, and no judge does; --scale declares all the labels there are")
+        raise TableError(
+            "gold-outside-labels",
+            f"gold says {unknown[0]}, and no judge does",
+            suggestions=[Suggestion("declares all the labels there are", scale=...)],
+        )
     gold_votes = replace(
         gold_votes.widen_scale(votes.labels), judges=("gold",), judge=np.zeros(gold_votes.size, dtype=np.int32)
     )
@@ -207,13 +229,16 @@ def _gold_from_column(votes: Votes, name: str, levels: Levels) -> Votes:
         columns = votes.others.columns
         near = did_you_mean(name, columns) or f"; there is {', '.join(columns) or 'none'}"
         raise UsageError(
-            f"no column '{name}' beside the labels to take gold from{near}; a file has it with --gold FILE"
+            "unknown-column",
+            f"no column '{name}' beside the labels to take gold from{near}",
+            parameter="gold_as_judge",
+            suggestions=[Suggestion("takes it from a table of its own", gold_as_judge=...)],
         )
     cells = votes.others[name]
     filled = cells.is_not_null() & (cells.cast(pl.String) != "")
     rows = votes.items[votes.item].with_columns(cells.alias("label")).filter(filled)
     if not rows.height:
-        raise TableError(f"column '{name}' is empty: there is no gold")
+        raise TableError("empty-column", f"column '{name}' is empty: there is no gold", columns=[name])
     return _gold_from_table(rows, levels)
 
 
@@ -221,5 +246,9 @@ def _gold_from_table(gold: object, levels: Levels) -> Votes:
     if levels.words is None or isinstance(gold, Votes):
         return make_votes(gold)
     if not isinstance(gold, pl.DataFrame) or "label" not in gold.columns:
-        raise UsageError("with levels that are words, gold is a column of the labels; name it")
+        raise UsageError(
+            "gold-in-words",
+            "with levels that are words, gold is a column of the labels; name it",
+            parameter="gold_as_judge",
+        )
     return make_votes(gold.with_columns(label=encode_levels(gold["label"], levels.words)))

@@ -85,8 +85,9 @@ def mutual_evaluation(
     joint, pairs = _joint_label_counts(votes, judges)
     if len(joint) < 2:
         raise MismatchError(
+            "too-few-queries",
             f"{len(joint)} of the queries have documents that two judges labelled, and the weights of one come from "
-            f"the others: expected two queries or more"
+            f"the others: expected two queries or more",
         )
     both = joint + joint.transpose(0, 2, 1)  # asked in both directions
     elsewhere = both.sum(axis=0) - both
@@ -173,7 +174,9 @@ def _expected_tied_ndcg(joint: Counts, weights: Floats, *, discount: Discount = 
 def _joint_label_counts(votes: Votes, judges: Sequence[str] | None) -> tuple[Counts, dict[str, tuple[str, str]]]:
     """How many documents of each query have each label by one judge and by the other; and who the two are."""
     if votes.is_pairwise:
-        raise UsageError("these are preferences; mutual evaluation takes judgments (query, doc, judge, label)")
+        raise UsageError(
+            "not-for-preferences", "these are preferences; mutual evaluation takes judgments (query, doc, judge, label)"
+        )
     judge_codes = _find_judge_codes(votes, judges)
     frame = pl.DataFrame({"item": votes.item, "judge": votes.judge, "label": votes.label}).with_columns(
         query=votes.items["query"].gather(votes.item)
@@ -198,9 +201,13 @@ def _find_judge_codes(votes: Votes, judges: Sequence[str] | None) -> list[int] |
     if judges is None:
         return None
     if len(set(judges)) != 2:
-        raise UsageError(f"mutual evaluation takes two judges, found {len(set(judges))}: {', '.join(judges)}")
+        raise UsageError(
+            "not-two-judges",
+            f"mutual evaluation takes two judges, found {len(set(judges))}: {', '.join(judges)}",
+            parameter="judges",
+        )
     for judge in judges:
         if judge not in votes.judges:
             near = did_you_mean(judge, votes.judges) or "; there is " + ", ".join(votes.judges[:5])
-            raise UsageError(f"no judge '{judge}'{near}")
+            raise UsageError("unknown-judge", f"no judge '{judge}'{near}", parameter="judges")
     return [votes.judges.index(judge) for judge in judges]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from ringtrue.messages import Note
 from ringtrue.stats.results import Estimate, plain_fields, to_plain
 
 if TYPE_CHECKING:
@@ -108,11 +109,11 @@ class Disagreement:
     judges: int
     votes: int
     min_labels: int
-    flags: tuple[str, ...] = ()
+    flags: tuple[Note, ...] = ()
     strata: Mapping[str, Disagreement] = field(default_factory=dict)
     verified: tuple[Verification, ...] = ()
     consistency: Consistency | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def gains(self) -> dict[int, float]:

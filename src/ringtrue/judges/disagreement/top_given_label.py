@@ -18,6 +18,7 @@ from numpy.typing import ArrayLike, NDArray
 from ringtrue.errors import UsageError
 from ringtrue.judges.agreement.bootstrap_intervals import FEW_CLUSTERS, BootstrapSettings, choose_resampling_groups
 from ringtrue.judges.disagreement.results import Consistency, Histogram
+from ringtrue.messages import Note
 from ringtrue.stats.intervals import normal_quantile, resample_query_counts, t_quantile, wilson
 from ringtrue.stats.results import Estimate
 
@@ -42,19 +43,29 @@ def parse_user_share(share: str | UserShare) -> UserShare:
         (1, 3)
         >>> parse_user_share("3/1")
         Traceback (most recent call last):
-        ringtrue.errors.UsageError: at least 3 of 1 users cannot be: M/N needs 0 ≤ M ≤ N and 1 ≤ N ≤ 500, such as 1/3
+        ringtrue.errors.UsageError: at least 3 of 1 users cannot be: M/N needs 0 ≤ M ≤ N ... (at_least)
     """
     if isinstance(share, str):
         match = re.fullmatch(r"\s*(-?\d{1,9})\s*/\s*(-?\d{1,9})\s*", share)
         if match is None:
-            raise UsageError(f"expected 'at least M of N users' as M/N, such as 1/3; found '{share}'")
+            raise UsageError(
+                "bad-user-share",
+                f"expected 'at least M of N users' as M/N, such as 1/3; found '{share}'",
+                parameter="at_least",
+            )
         share = int(match[1]), int(match[2])
     if not isinstance(share, tuple | list) or len(share) != 2 or not all(isinstance(number, int) for number in share):
-        raise UsageError(f"expected 'at least M of N users' as (M, N) or 'M/N', such as 1/3; found {share!r}")
+        raise UsageError(
+            "bad-user-share",
+            f"expected 'at least M of N users' as (M, N) or 'M/N', such as 1/3; found {share!r}",
+            parameter="at_least",
+        )
     least, users = share
     if not 0 <= least <= users or not 1 <= users <= MAX_USERS:
         raise UsageError(
-            f"at least {least} of {users} users cannot be: M/N needs 0 ≤ M ≤ N and 1 ≤ N ≤ {MAX_USERS}, such as 1/3"
+            "impossible-user-share",
+            f"at least {least} of {users} users cannot be: M/N needs 0 ≤ M ≤ N and 1 ≤ N ≤ {MAX_USERS}, such as 1/3",
+            parameter="at_least",
         )
     return least, users
 
@@ -76,7 +87,8 @@ def weight(p: ArrayLike, least: int, users: int, *, top: bool = False) -> NDArra
     least, users = parse_user_share((least, users))
     p = np.asarray(p, dtype=np.float64)
     if np.any((p < 0) | (p > 1)):
-        raise UsageError(f"a probability lies between 0 and 1, found {float(p[(p < 0) | (p > 1)].flat[0]):g}")
+        outside = float(p[(p < 0) | (p > 1)].flat[0])
+        raise UsageError("out-of-range", f"a probability lies between 0 and 1, found {outside:g}", parameter="p")
     fixed = fixed_weight(least, users, top=top)
     if fixed is not None:
         return np.full(p.shape, fixed)
@@ -217,14 +229,17 @@ def estimate_consistency(votes: Votes, levels: Levels, bootstrap: BootstrapSetti
     return Consistency(
         documents=int(relabelled.sum()),
         within={
-            name: within.estimate(i, f"{undefined_within} having said {name}") for i, name in enumerate(levels.names)
-        },
-        across={
-            name: across.estimate(i, f"{undefined_across}, one of which is {name}")
+            name: within.estimate(i, Note("no-repeated-labels", f"{undefined_within} having said {name}"))
             for i, name in enumerate(levels.names)
         },
-        overlap_within=_estimate_overlap(within, f"{undefined_within} having said the top"),
-        overlap_across=_estimate_overlap(across, f"{undefined_across}, one of which is the top"),
+        across={
+            name: across.estimate(i, Note("no-repeated-labels", f"{undefined_across}, one of which is {name}"))
+            for i, name in enumerate(levels.names)
+        },
+        overlap_within=_estimate_overlap(within, Note("no-repeated-labels", f"{undefined_within} having said the top")),
+        overlap_across=_estimate_overlap(
+            across, Note("no-repeated-labels", f"{undefined_across}, one of which is the top")
+        ),
         by_judge=histograms["judge"],
         by_document=histograms["item"],
     )
@@ -246,7 +261,7 @@ class Ratios:
     unit: str
     level: float
 
-    def estimate(self, i: int, undefined: str) -> Estimate:
+    def estimate(self, i: int, undefined: Note) -> Estimate:
         """One of them with its interval.
 
             Wilson's interval for p of n_eff cases,    n_eff = p(1−p)/V · (z / t_{G−1})²    [Korn98]
@@ -261,7 +276,7 @@ class Ratios:
         if not len(self.resampled):
             return make_estimate(value=value, method="no interval asked")
         if clusters < 2:
-            note = f"all of it from one of the {self.unit}: no interval can be given"
+            note = Note("too-few-clusters", f"all of it from one of the {self.unit}: no interval can be given")
             return make_estimate(value=value, method=method, notes=(note,))
         se, undefined_share = self._spread(self.resampled[:, i], clusters)
         effective_n = float(self.effective_clusters[i])
@@ -269,11 +284,15 @@ class Ratios:
             t_correction = normal_quantile((1 + self.level) / 2) / t_quantile((1 + self.level) / 2, clusters - 1)
             effective_n = value * (1 - value) / se**2 * t_correction**2
         low, high = wilson(value, effective_n, level=self.level)
-        notes = [f"only {clusters} {self.unit}: trust the interval with care"] if clusters < FEW_CLUSTERS else []
+        notes = []
+        if clusters < FEW_CLUSTERS:
+            notes.append(Note("few-clusters", f"only {clusters} {self.unit}: trust the interval with care"))
         if se <= CONSTANT_SE:
-            notes.append(f"the same in every resample: each of the {self.unit} counts as one case")
+            text = f"the same in every resample: each of the {self.unit} counts as one case"
+            notes.append(Note("constant-resamples", text))
         if undefined_share > MAX_UNDEFINED_SHARE:
-            notes.append(f"undefined in {100 * undefined_share:.0f}% of the resamples, which were left out")
+            text = f"undefined in {100 * undefined_share:.0f}% of the resamples, which were left out"
+            notes.append(Note("undefined-resamples", text))
         return make_estimate(value=value, se=se, low=float(low), high=float(high), method=method, notes=tuple(notes))
 
     def _spread(self, resampled: Array, clusters: int) -> tuple[float, float]:
@@ -347,7 +366,7 @@ def _hypergeometric_tail(least: int, labels: int, top: int, drawn: int) -> float
     return ways / math.comb(labels, drawn)
 
 
-def _estimate_overlap(ratios: Ratios, undefined: str) -> Estimate:
+def _estimate_overlap(ratios: Ratios, undefined: Note) -> Estimate:
     """The share of pairs with a top label in which both are: p / (2 − p), each pair being taken in both directions."""
     top_index = len(ratios.values) - 1
 

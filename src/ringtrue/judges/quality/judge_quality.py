@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from ringtrue.formatting.phrases import join_first_few
 from ringtrue.judges.quality.flags import find_flags
-from ringtrue.judges.quality.judge_reports import FEW_CHECKED, Evidence
+from ringtrue.judges.quality.judge_reports import FEW_CHECKED, REFERENCES, Evidence
 from ringtrue.judges.quality.results import Effect, Flag, JudgeQuality, JudgeReport
 from ringtrue.judges.quality.traps import accept_rule_note, match_traps, require_accept_rule
 from ringtrue.judges.votes import (
@@ -25,6 +25,7 @@ from ringtrue.judges.votes import (
     majority,
     make_votes,
 )
+from ringtrue.messages import Note
 from ringtrue.stats.encoding import rows_by_group
 from ringtrue.stats.intervals import estimate_share, require_level
 from ringtrue.stats.results import Estimate
@@ -134,58 +135,71 @@ def _flags_by_judge(evidence: Evidence, leave_out: LeaveOneOut) -> dict[int, tup
     return flags
 
 
-def _last_label_notes(reports: Sequence[JudgeReport], evidence: Evidence, tested: Evidence) -> Iterator[str]:
-    """A word where the reasons of flags count fewer labels than everything else."""
+def _last_label_notes(reports: Sequence[JudgeReport], evidence: Evidence, tested: Evidence) -> Iterator[Note]:
+    """A note where the reasons of flags count fewer labels than everything else."""
     has_repeats = tested.work.size < evidence.work.size
     if has_repeats and any(flag.kind in LABEL_FLAGS for report in reports for flag in report.flags):
-        yield "flags count a judge's last label of an item, all other numbers every label (--repeats all)"
+        text = "flags count a judge's last label of an item, all other numbers every label"
+        yield Note("flags-count-last", text, parameter="repeats")
 
 
-def _quality_notes(reports: Sequence[JudgeReport], others: OthersConsensus, *, gold: bool) -> Iterator[str]:
+def _quality_notes(reports: Sequence[JudgeReport], others: OthersConsensus, *, gold: bool) -> Iterator[Note]:
     """What holds for many judges at once."""
     if len(reports) == 1:
-        yield "one judge alone: there are no others to compare with"
+        yield Note("one-judge", "one judge alone: there are no others to compare with")
         return
     of_judges = f"of {len(reports):,} judges"
     n_unmet = sum(report.against == "consensus" for report in reports) if gold else 0
     if n_unmet:
-        yield f"{n_unmet:,} {of_judges} met no gold item: their accuracy is against the consensus of the others"
+        unmet = f"{n_unmet:,} {of_judges} met no gold item"
+        yield Note("judges-without-gold", f"{unmet}: their accuracy is against the consensus of the others")
     n_tied, n_alone = (int((others.label == code).sum()) for code in (TIED, NO_OTHERS))
     if n_tied:
-        yield f"on {n_tied:,} labels the others tie: saying what one of m such labels says is right by 1/m"
+        yield Note(
+            "tied-others", f"on {n_tied:,} labels the other judges tie; matching one of m tied labels scores 1/m"
+        )
     if not gold and others.max_others < 2:
-        yield "two labels of an item cannot tell which is wrong: whom to trust takes three, gold (--gold) or traps"
+        yield Note(
+            "two-labels-per-item",
+            "two labels of an item cannot show which is wrong: it takes three, gold or traps",
+            suggestions=REFERENCES,
+        )
     if n_alone:
-        yield f"{n_alone:,} labels do not count against the consensus: nobody else labelled the item"
+        text = f"{n_alone:,} labels do not count against the consensus: nobody else labelled the item"
+        yield Note("unshared-labels", text)
     unchecked = [
         report.judge for report in reports if report.against is None and (report.traps is None or not report.traps.n)
     ]
     if unchecked:
-        yield f"nothing to check the labels of {join_first_few(unchecked)} against: nobody else labelled the same items"
+        labels = f"the labels of {join_first_few(unchecked)}"
+        yield Note("unchecked-judges", f"nothing to check {labels} against: nobody else labelled the same items")
     n_few = sum(0 < max(report.accuracy.n, report.consensus_accuracy.n) < FEW_CHECKED for report in reports)
     if n_few:
         verb = "has" if n_few == 1 else "have"
-        yield f"{n_few:,} {of_judges} {verb} fewer than {FEW_CHECKED} labels that can be checked: too little to tell"
+        few = f"{n_few:,} {of_judges} {verb} fewer than {FEW_CHECKED} labels that can be checked"
+        yield Note("few-checked-labels", f"{few}: too few to judge them by")
 
 
-def _trap_notes(reports: Sequence[JudgeReport], votes: Votes) -> Iterator[str]:
+def _trap_notes(reports: Sequence[JudgeReport], votes: Votes) -> Iterator[Note]:
     if votes.undecided is not None:
-        yield f"{votes.undecided.size:,} times a trap was skipped or not decided: it counts as met and not passed"
+        text = f"{votes.undecided.size:,} times a trap was skipped or not decided: it counts as met and not passed"
+        yield Note("undecided-traps", text)
     records = [report.traps for report in reports if report.traps is not None]
     unmet = [report.judge for report in reports if report.traps is not None and not report.traps.n]
     if unmet:
-        yield f"{join_first_few(unmet)} met no trap"
+        yield Note("judges-without-traps", f"{join_first_few(unmet)} met no trap")
     n_batches = sum(record.batches for record in records)
     n_refused = n_batches - sum(record.accepted for record in records)
     if n_refused:
-        yield f"{n_refused:,} of {n_batches:,} batches with traps are not accepted"
+        yield Note("refused-batches", f"{n_refused:,} of {n_batches:,} batches with traps are not accepted")
 
 
-def _undefined_alpha_notes(work: Votes) -> Iterator[str]:
+def _undefined_alpha_notes(work: Votes) -> Iterator[Note]:
     if len(np.unique(work.label)) == 1:
-        yield f"everybody gave the label {work.labels[work.label[0]]}: alpha is undefined"
+        text = f"everybody gave the label {work.labels[work.label[0]]}: alpha is undefined"
+        yield Note("constant-labels", text)
     else:
-        yield "no item has labels of two judges: alpha is undefined"
+        yield Note("no-shared-items", "no item has labels of two judges: alpha is undefined")
 
 
 class LeaveOneOut:

@@ -20,12 +20,14 @@ from ringtrue.judges.quality.judge_statistics import (
 from ringtrue.judges.quality.results import Drift, JudgeReport, SideBias, Traps
 from ringtrue.judges.quality.traps import record_traps
 from ringtrue.judges.votes import NO_OTHERS, OthersConsensus, Votes, leave_one_out_consensus
+from ringtrue.messages import Note, Suggestion
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.encoding import cross_tabulate, rows_by_group
 from ringtrue.stats.intervals import estimate_share
 from ringtrue.stats.results import Estimate
 
 FEW_CHECKED = 10  # labels that can be checked: fewer say too little
+REFERENCES = (Suggestion(gold=...), Suggestion("gives labels to check against", traps=...))
 
 
 class Evidence:
@@ -76,7 +78,7 @@ def _nothing_to_check_error(votes: Votes) -> MismatchError:
     if len(judges) == 1:
         reason = f"there is one judge, '{votes.judges[judges[0]]}', and nobody to compare with"
     return MismatchError(
-        f"{reason}; give gold labels (--gold), traps (--traps), or more judges' labels of the same items"
+        "nothing-to-check", f"{reason}; it takes more judges of the same items", suggestions=REFERENCES
     )
 
 
@@ -103,7 +105,7 @@ def _make_judge_reports(evidence: Evidence, progress: Callable[[int], None]) -> 
         accuracy = by_gold if by_gold is not None and by_gold.value is not None else by_others
         label_counts = np.bincount(votes.label[rows], minlength=len(votes.labels))
         n_checked = max(int(consensus.n[j]), accuracy.n)
-        note = f"{n_checked} label{'s' * (n_checked != 1)} that can be checked: too little to tell"
+        few = f"{n_checked} label{'s' * (n_checked != 1)} that can be checked: too few to judge by"
         reports.append(
             JudgeReport(
                 judge=votes.judges[j],
@@ -124,7 +126,7 @@ def _make_judge_reports(evidence: Evidence, progress: Callable[[int], None]) -> 
                 drift=drift,
                 common_label=votes.labels[int(label_counts.argmax())],
                 common_share=float(label_counts.max() / max(len(rows), 1)),
-                notes=(*((note,) if n_checked < FEW_CHECKED else ()), *uncounted),
+                notes=(*((Note("few-checked-labels", few),) if n_checked < FEW_CHECKED else ()), *uncounted),
             )
         )
         progress(len(rows))
@@ -150,12 +152,11 @@ def _judge_confusion(votes: Votes, checked: CheckedLabels, judge: int) -> Confus
     return Confusion(rows=checked.against, columns=votes.judges[judge], labels=votes.labels, counts=counts)
 
 
-def _uncounted_notes(work: Votes, others: OthersConsensus) -> list[tuple[str, ...]]:
-    """For each judge, in words, the labels that the consensus says nothing about."""
+def _uncounted_notes(work: Votes, others: OthersConsensus) -> list[tuple[Note, ...]]:
+    """For each judge, a note on the labels that the consensus says nothing about."""
     n_alone = np.bincount(work.judge[others.label == NO_OTHERS], minlength=len(work.judges)).tolist()
-    return [
-        (f"labels that do not count against the consensus: nobody else labelled {n:,}",) if n else () for n in n_alone
-    ]
+    text = "labels that do not count against the consensus: nobody else labelled"
+    return [(Note("unshared-labels", f"{text} {n:,}"),) if n else () for n in n_alone]
 
 
 def _estimate_leniencies(evidence: Evidence) -> list[Estimate] | None:

@@ -15,6 +15,7 @@ from ringtrue.errors import TableError
 from ringtrue.judges.quality.results import Against, Drift, SideBias, Speed
 from ringtrue.judges.quality.tail_bounds import ChanceSums, binomial_tail, sums_within_strata
 from ringtrue.judges.votes import OthersConsensus, Votes
+from ringtrue.messages import Note
 from ringtrue.stats.encoding import cross_tabulate, divide_or_nan, mean_by_group, rows_by_group
 from ringtrue.stats.intervals import estimate_share, t_quantile, t_tail
 from ringtrue.stats.results import Estimate
@@ -22,6 +23,7 @@ from ringtrue.stats.results import Estimate
 FloatArray = NDArray[np.float64]
 Codes = NDArray[np.integer]
 MIN_DRIFT_LABELS = 20  # labels: fewer cannot be tested for a change
+UNTESTED_DRIFT = Note("untested-drift", f"fewer than {MIN_DRIFT_LABELS} labels: not tested")
 
 
 class CheckedLabels:
@@ -121,17 +123,18 @@ def estimate_leniency(difference: FloatArray, cluster: Codes, *, level: float) -
     """
     n = len(difference)
     if n == 0:
-        note = "nobody else labelled this judge's items"
+        note = Note("isolated-judges", "nobody else labelled this judge's items")
         return Estimate(value=None, level=level, n=0, method="t", notes=(note,))
     mean = float(difference.mean())
     cluster_ids, group = np.unique(cluster, return_inverse=True)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     if len(cluster_ids) == 1 and n > 1:
         cluster_ids = group = np.arange(n)
-        notes = ("all labels are of one query: the interval says nothing about others",)
+        notes = (Note("single-query", "all labels are of one query: the interval says nothing about others"),)
     n_clusters = len(cluster_ids)
     if n_clusters == 1:
-        return Estimate(value=mean, level=level, n=n, method="t", notes=("a single item: no interval can be given",))
+        note = Note("too-few-clusters", "a single item: no interval can be given")
+        return Estimate(value=mean, level=level, n=n, method="t", notes=(note,))
     residuals = np.bincount(group, weights=difference - mean)
     se = math.sqrt(n_clusters / (n_clusters - 1) * float(residuals @ residuals)) / n
     half = t_quantile((1 + level) / 2, n_clusters - 1) * se
@@ -209,7 +212,7 @@ def _estimate_change(first: Estimate, second: Estimate) -> Estimate:
         level=first.level,
         n=first.n + second.n,
         method="newcombe",
-        notes=() if first.n + second.n >= MIN_DRIFT_LABELS else (f"fewer than {MIN_DRIFT_LABELS} labels: not tested",),
+        notes=() if first.n + second.n >= MIN_DRIFT_LABELS else (UNTESTED_DRIFT,),
     )
 
 
@@ -300,7 +303,10 @@ def _parse_seconds(column: pl.Series) -> NDArray[np.float64]:
     if bad.any():
         row = int(bad.arg_true()[0])
         raise TableError(
-            f"row {row + 1}: expected seconds, 0 or more, in column 'seconds', found {column[row]!r}; "
-            f"leave the cell empty where it is not known"
+            "bad-seconds",
+            f"expected seconds, 0 or more, in column 'seconds', found {column[row]!r}; "
+            f"leave the cell empty where it is not known",
+            subject=f"row {row + 1}",
+            columns=["seconds"],
         )
     return seconds.fill_null(float("nan")).to_numpy()

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from ringtrue.errors import UsageError, did_you_mean
 from ringtrue.formatting.phrases import join_first_few
+from ringtrue.messages import Note, notes_as_dict
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.results import Estimate, plain_fields, to_plain
 
@@ -165,7 +166,7 @@ class JudgeReport:
     common_label: int
     common_share: float
     flags: tuple[Flag, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def as_dict(self) -> dict[str, object]:
         """The report as plain data, in the key order of the command line's JSON."""
@@ -195,7 +196,7 @@ class JudgeQuality:
     alpha: float | None
     majority_accuracy: Estimate | None
     level: float
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __iter__(self) -> Iterator[JudgeReport]:
         return iter(self.judges)
@@ -208,7 +209,8 @@ class JudgeQuality:
             if report.judge == judge:
                 return report
         names = [report.judge for report in self.judges]
-        raise UsageError(f"no judge '{judge}' here{did_you_mean(judge, names) or f'; there is {names[0]}'}")
+        near = did_you_mean(judge, names) or f"; there is {names[0]}"
+        raise UsageError("unknown-judge", f"no judge '{judge}' here{near}")
 
     def __str__(self) -> str:
         against = {"gold": "gold", "consensus": "the consensus of the others", None: "nothing"}[self.against]
@@ -256,7 +258,7 @@ class JudgeQuality:
                 "majority_accuracy": to_plain(self.majority_accuracy),
                 "flagged": [report.judge for report in self.flagged],
             },
-            "notes": list(self.notes),
+            **notes_as_dict(self.notes),
         }
 
 

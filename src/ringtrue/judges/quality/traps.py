@@ -8,14 +8,16 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from ringtrue.errors import DuplicateError, MismatchError, TableError, UsageError
+from ringtrue.errors import MismatchError, UsageError
 from ringtrue.judges.quality.results import Traps
 from ringtrue.judges.quality.tail_bounds import binomial_tail
-from ringtrue.judges.votes import Votes, align_with_gold
+from ringtrue.judges.votes import Votes, align_with_gold, require_one_label_each
+from ringtrue.messages import Note, Suggestion
 from ringtrue.stats.encoding import rows_by_group
 from ringtrue.stats.intervals import estimate_share
 
 MAX_GUESSED_SHARE = 0.2  # a rule that lets more guessers through than this is said to be weak
+STRICT_RULE = (4, 5)
 
 
 def require_accept_rule(accept: tuple[int, int]) -> None:
@@ -23,7 +25,10 @@ def require_accept_rule(accept: tuple[int, int]) -> None:
     min_passed, n_traps = accept
     if not 1 <= min_passed <= n_traps:
         raise UsageError(
-            f"a batch is accepted at M of N traps, 1 ≤ M ≤ N, found {min_passed} of {n_traps}; 4 of 5 is strict"
+            "out-of-range",
+            f"a batch is accepted at M of N traps, 1 ≤ M ≤ N, found {min_passed} of {n_traps}",
+            parameter="accept",
+            suggestions=[Suggestion("is strict", accept=STRICT_RULE)],
         )
 
 
@@ -31,17 +36,18 @@ def match_traps(votes: Votes, traps: Votes) -> NDArray[np.int32]:
     """The known label of each item, as a position; −1 where it is no trap. The scales must be the same already."""
     if votes.items.columns != traps.items.columns:
         kinds = ["pairs of documents" if table.is_pairwise else "documents" for table in (votes, traps)]
-        raise MismatchError(f"the judges labelled {kinds[0]}, the traps are {kinds[1]}; give traps of the same kind")
+        raise MismatchError(
+            "labels-and-pairs", f"the judges labelled {kinds[0]}, the traps are {kinds[1]}; both are of one kind"
+        )
     n_met = votes.items.join(traps.items, on=votes.items.columns, how="semi").height
     if not n_met:
         raise MismatchError(
+            "no-trap-met",
             f"no trap was met by any judge: the first trap is {traps.describe_item(0)}, "
-            f"the judges have {votes.describe_item(0)}; do both use the same ids?"
+            f"the judges have {votes.describe_item(0)}; do both use the same ids?",
         )
-    try:
-        return align_with_gold(votes, traps)[1]
-    except DuplicateError as error:
-        raise TableError(str(error).replace("gold has", "the traps have", 1)) from error
+    require_one_label_each(traps, subject="traps")
+    return align_with_gold(votes, traps)[1]
 
 
 def required_passes(n: int, accept: tuple[int, int]) -> int:
@@ -106,13 +112,17 @@ def record_traps(votes: Votes, trap: NDArray[np.int32], *, accept: tuple[int, in
     return [record(rows) for rows in rows_by_group(judge, len(votes.judges))]
 
 
-def accept_rule_note(votes: Votes, accept: tuple[int, int]) -> str:
+def accept_rule_note(votes: Votes, accept: tuple[int, int]) -> Note:
     """How likely the rule lets a guesser through, and what would be stricter."""
     min_passed, n_traps = accept
     guess = guess_chance(votes)
     chance = chance_accepted(n_traps, accept, guess)
-    strict = f"; 4 of 5 (--accept 4/5) would let {chance_accepted(5, (4, 5), guess):.0%} through"
-    return (
+    strict_chance = chance_accepted(STRICT_RULE[1], STRICT_RULE, guess)
+    stricter = Suggestion(f"would let {strict_chance:.0%} through", accept=STRICT_RULE)
+    return Note(
+        "accept-rule",
         f"a batch is accepted at {min_passed} of {n_traps} traps passed, and so are "
-        f"{chance:.0%} of batches that are guessed, one label in {1 / guess:.0f}{strict * (chance > MAX_GUESSED_SHARE)}"
+        f"{chance:.0%} of batches that are guessed, one label in {1 / guess:.0f}",
+        parameter="accept",
+        suggestions=[stricter] if chance > MAX_GUESSED_SHARE else [],
     )

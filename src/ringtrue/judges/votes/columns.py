@@ -11,6 +11,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.errors import TableError, UsageError, did_you_mean
+from ringtrue.messages import Note, Suggestion
 from ringtrue.tables.columns import INT32
 
 Outside: TypeAlias = Literal["refuse", "exclude", "clip"]
@@ -23,14 +24,16 @@ DAY_OR_MONTH = re.compile(r"\d{1,2}([/.-])\d{1,2}\1\d{2,4}\b.*")
 
 def apply_scale(
     frame: pl.DataFrame, scale: Sequence[int] | None, outside: Outside
-) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """The rows whose label is on the scale, or all of them moved to it, and what was done, in words.
+) -> tuple[pl.DataFrame, tuple[Note, ...]]:
+    """The rows whose label is on the scale, or all of them moved to it, and notes on what was done.
 
     Without a scale, labels below 0 say that a document was not judged, and are left out.
     """
     if outside not in get_args(Outside):
         suggestion = did_you_mean(outside, get_args(Outside)) or "; there is " + ", ".join(get_args(Outside))
-        raise UsageError(f"no choice '{outside}' for labels outside the scale{suggestion}")
+        raise UsageError(
+            "unknown-choice", f"no choice '{outside}' for labels outside the scale{suggestion}", parameter="outside"
+        )
     label = pl.col("label")
     if scale is None:
         if frame["label"].min() >= 0:  # type: ignore[operator]  # a table is never empty
@@ -38,14 +41,22 @@ def apply_scale(
         judged = frame.filter(label >= 0)
         n_excluded = frame.height - judged.height
         if not judged.height:
-            raise TableError("every label is below 0, which says 'not judged'; --scale declares such labels")
-        excluded = f"{n_excluded:,} label{'s' * (n_excluded > 1)} below 0 ('not judged') left out"
-        note = f"{excluded}; --scale declares such labels"
+            raise TableError(
+                "nothing-judged",
+                "every label is below 0, which means 'not judged'",
+                suggestions=[Suggestion("declares such labels", scale=...)],
+            )
+        note = Note(
+            "unjudged-labels",
+            f"{n_excluded:,} label{'s' * (n_excluded > 1)} below 0 ('not judged') left out",
+            suggestions=[Suggestion("declares such labels", scale=...)],
+        )
         return judged, (note, *_stray_label_note(judged))
     if len(set(scale)) < 2:
-        raise UsageError(f"a scale needs two labels or more, found {', '.join(map(str, scale)) or 'none'}")
+        found = ", ".join(map(str, scale)) or "none"
+        raise UsageError("short-scale", f"a scale needs two labels or more, found {found}", parameter="scale")
     if too_large := [grade for grade in scale if grade not in INT32]:
-        raise UsageError(f"a scale has labels of 32 bits, found {too_large[0]}")
+        raise UsageError("large-label", f"a scale has labels of 32 bits, found {too_large[0]}", parameter="scale")
     fits = label.is_in(list(scale))
     stray = frame.filter(~fits)
     if not stray.height:
@@ -56,18 +67,28 @@ def apply_scale(
     scale_text = ", ".join(map(str, sorted(scale)))
     finding = f"{stray.height:,} label{'s' * (stray.height > 1)} outside the scale {scale_text}: {listed}"
     if outside == "refuse":
+        them = "them" if stray.height > 1 else "it"
         raise TableError(
-            f"{finding}; --outside exclude leaves {'them' if stray.height > 1 else 'it'} out, "
-            f"--outside clip moves {'them' if stray.height > 1 else 'it'} to the nearest label"
+            "labels-outside-scale",
+            finding,
+            suggestions=[
+                Suggestion(f"leaves {them} out", outside="exclude"),
+                Suggestion(f"moves {them} to the nearest label", outside="clip"),
+            ],
         )
     if outside == "exclude":
         if stray.height == frame.height:
-            raise TableError(f"no label lies on the scale {scale_text}: {listed}; say --scale as the labels are")
-        return frame.filter(fits), (f"{finding}; left out",)
+            raise TableError(
+                "no-label-on-scale",
+                f"no label lies on the scale {scale_text}: {listed}",
+                suggestions=[Suggestion("declares other labels", scale=...)],
+            )
+        return frame.filter(fits), (Note("outside-scale-excluded", f"{finding}; left out"),)
     grades = np.array(sorted(scale))
     labels = frame["label"].to_numpy()
     nearest = grades[np.abs(labels[:, None] - grades).argmin(axis=1)]
-    return frame.with_columns(label=pl.Series(nearest, dtype=pl.Int32)), (f"{finding}; moved to the nearest label",)
+    note = Note("outside-scale-clipped", f"{finding}; moved to the nearest label")
+    return frame.with_columns(label=pl.Series(nearest, dtype=pl.Int32)), (note,)
 
 
 def find_undecided(frame: pl.DataFrame, has_no_label: pl.Expr) -> pl.Series:
@@ -100,15 +121,17 @@ def find_stray_labels(labels: pl.Series) -> dict[int, int]:
     return dict(zip(label[is_stray].tolist(), times[is_stray].tolist(), strict=True))
 
 
-def _stray_label_note(frame: pl.DataFrame) -> tuple[str, ...]:
-    """A word about slips."""
+def _stray_label_note(frame: pl.DataFrame) -> tuple[Note, ...]:
+    """A note on labels that may be slips."""
     stray = find_stray_labels(frame["label"])
     if not stray:
         return ()
     listed = ", ".join(f"{label} ({n:,} time{'s' * (n > 1)})" for label, n in stray.items())
     usual = frame["label"].filter(~frame["label"].is_in(list(stray))).to_numpy()
-    low, high = usual.min(), usual.max()
-    return (f"most labels are {low} to {high}, and a few {listed}: slips? --scale {low}-{high} would refuse them",)
+    low, high = int(usual.min()), int(usual.max())
+    text = f"most labels are {low} to {high}, and a few {listed}: slips?"
+    refuse = Suggestion("would refuse them", scale=range(low, high + 1))
+    return (Note("stray-labels", text, parameter="scale", suggestions=[refuse]),)
 
 
 def parse_times(column: pl.Series) -> NDArray[np.float64]:
@@ -130,21 +153,21 @@ def parse_times(column: pl.Series) -> NDArray[np.float64]:
     bad = ~seconds.is_finite().fill_null(value=False)
     if bad.any():
         row = int(bad.arg_true()[0])
-        raise TableError(
-            f"row {row + 1}: expected a time in column '{column.name}', as a number or like 2024-05-01 10:00:00, "
-            f"found {_describe_bad_time(column[row])}; "
-            f"rename the column if its times do not matter, and it will be ignored"
-        )
+        raise _bad_time_error(column.name, column[row]).about(f"row {row + 1}")
     return seconds.to_numpy()
 
 
-def _describe_bad_time(cell: object) -> str:
+def _bad_time_error(column: str, cell: object) -> TableError:
     """What stands in the place of a time."""
+    expected = f"expected a time in column '{column}', as a number or like 2024-05-01 10:00:00"
+    ignored = "a column of another name is ignored"
     if cell is None or (isinstance(cell, str) and not cell.strip()):
-        return "an empty cell (`--where COLUMN!=` leaves out the rows where COLUMN is empty)"
+        leave_out = Suggestion("leaves such rows out", where={f"{column}!": ""})
+        return TableError("empty-cell", f"{expected}, found an empty cell; {ignored}", suggestions=[leave_out])
     if isinstance(cell, str) and DAY_OR_MONTH.fullmatch(cell.strip()):
-        return f"{cell!r}, which does not tell the day from the month: write the year first"
-    return repr(cell)
+        found = f"{cell!r}, where day and month may be exchanged: write the year first"
+        return TableError("ambiguous-date", f"{expected}, found {found}; {ignored}")
+    return TableError("bad-time", f"{expected}, found {cell!r}; {ignored}")
 
 
 def _to_seconds(column: pl.Series) -> pl.Series:

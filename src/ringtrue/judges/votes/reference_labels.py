@@ -10,8 +10,9 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.errors import DuplicateError, MismatchError
+from ringtrue.messages import Suggestion
 from ringtrue.stats.encoding import Codes, divide_or_nan
-from ringtrue.tables.columns import Column, suggest_column
+from ringtrue.tables.columns import Column, suggest_columns
 from ringtrue.tables.judgments import NO_JUDGE
 
 if TYPE_CHECKING:
@@ -21,8 +22,9 @@ if TYPE_CHECKING:
 TIED, NO_OTHERS = -1, -2  # no consensus: the others tie, or there are none
 MAX_CELLS = 4_000_000  # cells of the largest array that is held at once
 MAX_SHOWN = 4  # labels in a message
-LABEL_CHOICES = "--repeats first, --repeats last, or --repeats all (each counts as a label of its own)"
-VOTE_CHOICES = "--repeats all (each counts as a vote of its own), --repeats first, or --repeats last"
+KEEP_ONE = [Suggestion(repeats="first"), Suggestion("keeps one", repeats="last")]
+LABEL_CHOICES = [*KEEP_ONE, Suggestion("counts each as a label of its own", repeats="all")]
+VOTE_CHOICES = [Suggestion("counts each as a vote of its own", repeats="all"), *KEEP_ONE]
 
 
 def align_with_gold(votes: Votes, gold: Votes) -> tuple[Votes, Codes]:
@@ -38,26 +40,33 @@ def align_with_gold(votes: Votes, gold: Votes) -> tuple[Votes, Codes]:
     """
     if votes.items.columns != gold.items.columns:
         kinds = ["pairs of documents" if table.is_pairwise else "documents" for table in (votes, gold)]
-        raise MismatchError(f"the judges labelled {kinds[0]}, gold has labels of {kinds[1]}; give two files of a kind")
+        raise MismatchError(
+            "labels-and-pairs", f"the judges labelled {kinds[0]}, gold has labels of {kinds[1]}; both are of one kind"
+        )
     require_one_label_each(gold)
     votes, gold = votes.widen_scale(gold.labels), gold.widen_scale(votes.labels)
     gold_items = gold.items.with_columns(gold=pl.Series(majority(gold.counts()), dtype=pl.Int32))
     matched_items = votes.items.join(gold_items, on=votes.items.columns, how="left", maintain_order="left")
     gold_labels = matched_items["gold"].fill_null(-1).to_numpy()
     if not (gold_labels >= 0).any():
-        raise MismatchError(
-            f"no gold item was labelled by the judges: gold has {gold.describe_item(0)}, "
-            f"the judges {votes.describe_item(0)}; {_no_overlap_hint(votes, gold)}"
-        )
+        raise _no_overlap_error(votes, gold)
     return votes, gold_labels
 
 
-def _no_overlap_hint(votes: Votes, gold: Votes) -> str:
+def _no_overlap_error(votes: Votes, gold: Votes) -> MismatchError:
     """Why gold and judges may have no item in common."""
+    finding = (
+        f"no gold item was labelled by the judges: gold has {gold.describe_item(0)}, "
+        f"the judges {votes.describe_item(0)}"
+    )
     if votes.has_queries == gold.has_queries:
-        return "do both use the same ids?"
-    table, option = ("gold", "--gold-columns") if votes.has_queries else ("the judges' table", "--columns")
-    return f"{table} has no queries: which column names them? {option} query=NAME"
+        return MismatchError("gold-unlabelled", f"{finding}; do both use the same ids?")
+    name_queries = [Suggestion("names them", columns={"query": "NAME"})]
+    if votes.has_queries:
+        return MismatchError("gold-without-queries", f"{finding}; gold has no queries", suggestions=name_queries)
+    return MismatchError(
+        "labels-without-queries", f"{finding}; the judges' table has no queries", suggestions=name_queries
+    )
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -164,51 +173,51 @@ def repeated_label_error(votes: Votes, is_repeat: NDArray[np.bool_]) -> Duplicat
     n_others = len(np.unique(votes.by_judge_and_item()[2][is_repeat])) - 1
     more = f", as in {n_others:,} other case{'s' * (n_others > 1)}" if n_others else ""
     query, doc, *_ = votes.items.row(item)
+    choices = VOTE_CHOICES if votes.is_pairwise else LABEL_CHOICES
     if votes.judges == (NO_JUDGE,):
         noun = "votes" if votes.is_pairwise else "labels"
         counted = f"{votes.describe_item(item)} has {len(same_votes)} {noun} ({listed}){more}"
-        message = f"{counted}, and {_unnamed_judge_advice(votes)}"
-    else:
-        verb = "voted on" if votes.is_pairwise else "labelled"
-        counted = f"judge '{judge}' {verb} {votes.describe_item(item)} {len(same_votes)} times ({listed}){more}"
-        message = f"{counted}; {_repeats_advice(votes)}"
-    return DuplicateError(message, table="judgments", query=query, doc=doc, judge=judge)
-
-
-def _unnamed_judge_advice(votes: Votes) -> str:
-    location = "a column 'judge'" + ", or in the second field of qrels" * (not votes.is_pairwise)
-    hint = _column_hint(votes, "judge") or f"; name the judges in {location}"
-    choices = VOTE_CHOICES if votes.is_pairwise else LABEL_CHOICES
-    return f"nothing tells whose they are{hint}; if all are one judge's, {choices}"
-
-
-def _repeats_advice(votes: Votes) -> str:
-    """What to do: where no query is named, a judge's labels may belong to several, and votes on a pair surely may."""
-    hint = "" if votes.has_queries else _column_hint(votes, "query")
-    if not votes.is_pairwise:
-        no_query = f"no column names the query{hint}; otherwise " if hint else ""
-        return f"{no_query}say which label counts: {LABEL_CHOICES}"
-    if not hint:
-        return f"say which vote counts: {VOTE_CHOICES}"
-    return (
-        f"--repeats all counts each of them; no column names the query{hint}; otherwise say which vote counts: "
-        f"--repeats first, or --repeats last"
+        name_judges = _suggest_columns(votes, "judge")
+        location = "a column 'judge'" + ", or in the second field of qrels" * (not votes.is_pairwise)
+        advice = "" if name_judges else f"; name them in {location}, unless they are one"
+        return DuplicateError(
+            "unnamed-judges",
+            f"{counted}, and no column names their judges{advice}",
+            table="judgments",
+            query=query,
+            doc=doc,
+            judge=judge,
+            suggestions=[*name_judges, *choices],
+        )
+    verb = "voted on" if votes.is_pairwise else "labelled"
+    counted = f"judge '{judge}' {verb} {votes.describe_item(item)} {len(same_votes)} times ({listed}){more}"
+    # Where no query is named, a judge's labels may belong to several queries, and votes on a pair surely may.
+    name_queries = [] if votes.has_queries else _suggest_columns(votes, "query")
+    return DuplicateError(
+        "repeated-labels",
+        f"{counted}, and no column names the query" if name_queries else counted,
+        table="judgments",
+        query=query,
+        doc=doc,
+        judge=judge,
+        parameter="repeats",
+        suggestions=[*name_queries, *choices],
     )
 
 
-def _column_hint(votes: Votes, column: Column) -> str:
+def _suggest_columns(votes: Votes, column: Column) -> list[Suggestion]:
     """Which of the further columns may be the one that is missing."""
-    return suggest_column(column, (name for name in votes.others.columns if name != "side"))
+    return suggest_columns(column, (name for name in votes.others.columns if name != "side"))
 
 
-def require_one_label_each(votes: Votes, *, subject: str = "gold has") -> None:
+def require_one_label_each(votes: Votes, *, subject: str = "gold") -> None:
     """Refuse what should be known of each item, where it says two things of one.
 
     Examples:
         >>> from ringtrue.judges.votes import make_votes
-        >>> require_one_label_each(make_votes({"item": ["a", "a"], "label": [0, 1]}), subject="the traps have")
+        >>> require_one_label_each(make_votes({"item": ["a", "a"], "label": [0, 1]}), subject="traps")
         Traceback (most recent call last):
-        ringtrue.errors.DuplicateError: the traps have several labels (0, 1) for document 'a'; keep one for each
+        ringtrue.errors.DuplicateError: traps: several labels (0, 1) for document 'a'; keep one for each
     """
     counts = votes.counts()
     ambiguous = np.flatnonzero((counts > 0).sum(axis=1) > 1)
@@ -219,7 +228,9 @@ def require_one_label_each(votes: Votes, *, subject: str = "gold has") -> None:
     listed = votes.describe_labels(first, np.flatnonzero(counts[first]))
     more = f", and for {n_others:,} other{'s' * (n_others > 1)}" if n_others else ""
     raise DuplicateError(
-        f"{subject} several labels ({listed}) for {votes.describe_item(first)}{more}; keep one for each",
+        "several-labels",
+        f"several labels ({listed}) for {votes.describe_item(first)}{more}; keep one for each",
+        subject=subject,
         table="judgments",
         query=query,
         doc=doc,

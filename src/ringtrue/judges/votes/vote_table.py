@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from ringtrue.errors import TableError, UsageError, did_you_mean
 from ringtrue.judges.votes.columns import Outside, apply_scale, find_undecided, parse_times
 from ringtrue.judges.votes.reference_labels import majority, repeated_label_error
+from ringtrue.messages import Note
 from ringtrue.stats.encoding import Codes, cross_tabulate, encode_column, encode_keys
 from ringtrue.tables import Judgments, Preferences
 from ringtrue.tables.columns import COLUMN_ALIASES, make_frame
@@ -46,7 +47,7 @@ class Votes:
     judge: Codes
     label: Codes
     others: pl.DataFrame
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     undecided: Votes | None = None
 
     @classmethod
@@ -68,8 +69,9 @@ class Votes:
             keys, item = encode_keys(query.astype(np.int64) * len(docs) + doc)
         if len(grades) > MAX_LABELS:
             raise TableError(
+                "too-many-labels",
                 f"expected grades, at most {MAX_LABELS} different labels, found {len(grades):,} ({grades[0]} to "
-                f"{grades[-1]}); round them to fewer first"
+                f"{grades[-1]}); round them to fewer first",
             )
         judge, judges = encode_column(frame["judge"])
         return cls(
@@ -201,7 +203,8 @@ class Votes:
         if column not in self.others.columns:
             columns = self.others.columns
             suggestion = did_you_mean(column, columns) or f"; there is {', '.join(columns) or 'none'}"
-            raise UsageError(f"no column '{column}' beside query, doc, judge and label to tell panels by{suggestion}")
+            expected = f"no column '{column}' beside query, doc, judge and label to distinguish panels by"
+            raise UsageError("unknown-column", f"{expected}{suggestion}", parameter="column")
         panel, names = encode_column(self.others[column].cast(pl.String).fill_null(""))
         parts = {name: self.keep(panel == code).resolve_repeats(repeats) for code, name in enumerate(names)}
         panel_votes = replace(self, judges=(), item=self.item[:0], judge=self.judge[:0], label=self.label[:0])
@@ -279,7 +282,7 @@ class Votes:
         """
         if repeats is not None and repeats not in get_args(Repeats):
             suggestion = did_you_mean(repeats, get_args(Repeats)) or "; there is " + ", ".join(get_args(Repeats))
-            raise UsageError(f"no choice '{repeats}' for repeats{suggestion}")
+            raise UsageError("unknown-choice", f"no choice '{repeats}' for repeats{suggestion}", parameter="repeats")
         all_rows = np.ones(self.size, dtype=bool)
         if repeats == "all":
             return all_rows
@@ -335,7 +338,9 @@ def make_votes(data: object, *, scale: Sequence[int] | None = None, outside: Out
         return data
     if isinstance(data, Preferences):
         if scale is not None:
-            raise UsageError("a scale is about labels, and these are preferences; leave it out")
+            raise UsageError(
+                "not-for-preferences", "a scale is about labels, and these are preferences", parameter="scale"
+            )
         return Votes.of_preferences(data)
     if isinstance(data, Judgments):
         return Votes.of(data, scale=scale, outside=outside)
