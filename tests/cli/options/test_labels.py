@@ -643,8 +643,8 @@ def test_the_human_column_of_model_labels(folder: Path, ringtrue: Call, data: Pa
 @pytest.mark.real
 def test_preferences_whose_query_has_another_name(folder: Path, ringtrue: Call, data: Path) -> None:
     refused = ringtrue("labels", f"{data}/arena/llmfao.csv")
-    hint = "no column names the query; if it is one of id, prompt, say `--columns query=NAME`"
-    assert hint in refused.err
+    assert "--columns query=NAME" in refused.err
+    assert "id, prompt" in refused.err
     assert "1,013 other cases" not in ringtrue("labels", f"{data}/arena/llmfao.csv", "--columns", "query=prompt").err
 
 
