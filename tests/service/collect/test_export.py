@@ -16,9 +16,12 @@ import pytest
 
 import ringtrue as rt
 from ringtrue.cli import main
+from ringtrue.cli.shell_words import ShellSpelling
 from ringtrue.errors import InputError, TableError, UsageError
 from ringtrue.files import FORMATS, read_judgments, read_preferences
-from ringtrue.service.collect.export import export_project, fill_command, list_export_formats, write_safe_csv
+from ringtrue.messages import Call
+from ringtrue.service.collect.export import export_project, write_safe_csv
+from ringtrue.service.collect.export_formats import list_export_formats, make_export_call
 from ringtrue.service.collect.gold_queue import draw_gold
 from ringtrue.service.collect.quality import assess_quality, resolve_labels
 from ringtrue.service.store import Label, Scale, Store
@@ -275,7 +278,7 @@ def test_the_commands_in_the_archive_run_and_find_every_trap_that_was_met(
     project = make(quick, known=given("t.csv", known), traps=2, traps_needed=2, task_size=30).project
     judge_all(quick, project, account(quick, "ann"))
     judge_all(quick, project, account(quick, "bob"), lambda shown: "0" if shown.right is None else "left")
-    with zipfile.ZipFile(export_project(quick, project, "all", tmp_path).path) as archive:
+    with zipfile.ZipFile(export_project(quick, project, "all", tmp_path, spelling=ShellSpelling()).path) as archive:
         archive.extractall(tmp_path / "out")
     monkeypatch.chdir(tmp_path / "out")
     Path("my.run").write_bytes(run_file("my", 3).content)
@@ -367,12 +370,11 @@ def test_the_printed_command_gives_the_numbers_of_the_page_quality(
     monkeypatch.chdir(tmp_path)
     for key in ("answers", "traps", *(["gold"] if with_gold else [])):
         export_project(store, project, key, tmp_path)
-    command = next(one.command for one in list_export_formats(project) if one.key == "answers")
     gold = "graded.gold.csv" if with_gold else None
-    filled = fill_command(command, project, name="graded.answers.csv", traps="graded.traps.csv", gold=gold)
-    assert "--scale 0-2" in filled
+    call = make_export_call("traps", project, name="graded.answers.csv", traps="graded.traps.csv", gold=gold)
+    assert call.arguments["scale"] == "0-2"
     with pytest.raises(SystemExit) as stop:
-        main([*filled.split()[1:], "--json"])
+        main([*ShellSpelling().call(call).split()[1:], "--json"])
     assert not stop.value.code
     printed = json.loads(capsys.readouterr().out)
     quality = assess_quality(store, project, rng=rng()).judges
@@ -382,12 +384,21 @@ def test_the_printed_command_gives_the_numbers_of_the_page_quality(
     assert {report["against"] for report in shown["judges"]} == {"gold" if with_gold else "consensus"}
 
 
-@pytest.mark.parametrize(("values", "option"), [("0123", "0-3"), ("025", "0,2,5")])
-def test_a_command_carries_the_labels_of_the_scale(quick: Store, values: str, option: str) -> None:
+@pytest.mark.parametrize(("values", "labels"), [("0123", "0-3"), ("025", "0,2,5")])
+def test_a_call_carries_the_labels_of_the_scale(quick: Store, values: str, labels: str) -> None:
     scale = Scale(kind="graded", labels=tuple(Label(value=value, name=f"L{value}") for value in values))
     project = replace(graded(quick).project, scale=scale)
-    assert fill_command("ringtrue agree NAME SCALE", project, name="n.csv", traps="") == (
-        f"ringtrue agree n.csv --scale {option}"
-    )
+    assert make_export_call("agree", project, name="n.csv", traps="") == Call("agree", ["n.csv"], {"scale": labels})
     pair_project = pairs(quick).project
-    assert fill_command("ringtrue agree NAME SCALE", pair_project, name="n.csv", traps="") == "ringtrue agree n.csv"
+    assert make_export_call("agree", pair_project, name="n.csv", traps="") == Call("agree", ["n.csv"])
+
+
+@pytest.mark.parametrize("make", [graded, pairs])
+def test_every_call_is_one_of_the_command_line(quick: Store, make: Any) -> None:
+    project = make(quick).project
+    for one in list_export_formats(project):
+        if one.use is not None:
+            spelled = ShellSpelling().call(
+                make_export_call(one.use, project, name="n.csv", traps="t.csv", gold="g.csv")
+            )
+            assert "n.csv" in spelled.split()

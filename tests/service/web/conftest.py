@@ -16,6 +16,7 @@ import pytest
 from argon2 import PasswordHasher
 from fastapi import FastAPI
 
+from ringtrue.cli.shell_words import ShellSpelling
 from ringtrue.service.store import Scale, Settings, Store
 from ringtrue.service.store.accounts import add_member, create_account
 from ringtrue.service.store.projects import create_project
@@ -128,7 +129,7 @@ def cheap_passwords(cheap_hasher: PasswordHasher, monkeypatch: pytest.MonkeyPatc
 
 @pytest.fixture
 def app(web_store: Store, clock: Clock, cheap_passwords: None) -> Iterator[FastAPI]:
-    with server_on(web_store, secret=SECRET, upload_limit=3_000_000, clock=clock) as made:
+    with server_on(web_store, secret=SECRET, upload_limit=3_000_000, clock=clock, spelling=ShellSpelling()) as made:
         yield made
 
 

@@ -14,6 +14,7 @@ import click
 
 from ringtrue.cli.options.common import Command, option, output_options
 from ringtrue.cli.output import OutputFormat, emit, print_notes
+from ringtrue.cli.shell_words import ShellSpelling
 from ringtrue.cli.spelling import CommandLine
 from ringtrue.errors import FileError, StoreError
 from ringtrue.formatting.grid import Grid
@@ -115,7 +116,11 @@ def command(
         owner_link = None if secret is None else f"{public_url}/welcome/{secret}"
         _print_address(form, public_url, _hide_password(database), owner_link, notes)
         server_settings = ServerSettings(
-            database=database, base_url=address, upload_limit=upload_limit * 1_000_000, log_format=log_format
+            database=database,
+            base_url=address,
+            upload_limit=upload_limit * 1_000_000,
+            log_format=log_format,
+            spelling=ShellSpelling(),
         )
         serve(server_settings, listener, workers=workers)
 

@@ -1,4 +1,4 @@
-"""What was collected → files: which there are and the command that reads each; and how they are written.
+"""What was collected → files.
 
 In tables for spreadsheets nothing is taken for a formula; ringtrue reads ids back as they were.
 """
@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import rmtree
-from typing import IO, TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import IO, TYPE_CHECKING, Literal, TypeAlias
 
 import polars as pl
 
@@ -20,9 +20,10 @@ from ringtrue.files import write_table
 from ringtrue.files.tabular import ID_COLUMNS, NoteHandler, guard_formulas
 from ringtrue.files.write import replace_file
 from ringtrue.formatting.phrases import format_count
-from ringtrue.messages import Note
+from ringtrue.messages import PYTHON_CALLS, Note
+from ringtrue.service.collect.export_formats import ExportFormat, ExportUse, list_export_formats, make_export_call
 from ringtrue.service.collect.gold_queue import load_gold_frame
-from ringtrue.service.collect.quality import resolve_labels, trap_rule
+from ringtrue.service.collect.quality import resolve_labels
 from ringtrue.service.store.label_queries import (
     TrapRows,
     load_collected,
@@ -35,9 +36,9 @@ from ringtrue.tables import Judgments, Preferences
 if TYPE_CHECKING:
     from sqlalchemy import Connection
 
-    from ringtrue.files import Format
+    from ringtrue.messages import CallSpelling
     from ringtrue.service.store import Store
-    from ringtrue.service.store.records import Project, Queue, Scale
+    from ringtrue.service.store.records import Project, Queue
 
 
 LabelSelection: TypeAlias = Literal["every", "one"]
@@ -52,104 +53,6 @@ FILE_DESCRIPTIONS = {
     "verdicts.csv": "what was decided where judges disagreed",
     "history.csv": "every answer ever given, also undone, unsure, late, set aside",
 }
-CSV, PLAIN = "text/csv; charset=utf-8", "text/plain; charset=utf-8"
-TABS = "text/tab-separated-values; charset=utf-8"
-JUDGES_COMMAND = "ringtrue judges NAME --traps TRAPS --accept RULE GOLD SCALE"
-
-
-@dataclass(frozen=True, slots=True)
-class ExportFormat:
-    """A file that can be had: `key` is what `export_project` is asked for, `form` the format of `files`, if any.
-
-    `command` reads it: NAME stands for the file, TRAPS for that of the traps, RULE for how many of them are needed.
-    GOLD and SCALE are the options with the gold labels and with all labels that there are, or nothing.
-    """
-
-    key: str
-    title: str
-    ending: str
-    media_type: str
-    about: str
-    command: str = ""
-    form: Format | None = None
-
-
-def _formats(*rows: tuple[Any, ...]) -> tuple[ExportFormat, ...]:
-    return tuple(ExportFormat(*row) for row in rows)
-
-
-def _table_formats(jsonl_command: str, parquet_command: str) -> tuple[ExportFormat, ...]:
-    return _formats(
-        ("csv", "CSV", ".csv", CSV, "A table with judge, time, seconds and task; every command reads it.",
-         "ringtrue agree NAME SCALE", "csv"),
-        ("tsv", "TSV", ".tsv", TABS, "The same with tabs.", "ringtrue judges NAME SCALE", "tsv"),
-        ("jsonl", "JSON lines", ".jsonl", "application/x-ndjson", "The same, an object on each line.",
-         jsonl_command, "jsonl"),
-        ("parquet", "Parquet", ".parquet", "application/vnd.apache.parquet", "The same, packed.",
-         parquet_command, "parquet"),
-    )  # fmt: skip
-
-
-COMMON_FORMATS = _formats(
-    ("answers", "Answers with traps", ".answers.csv", CSV,
-     "The table with the answers to traps too, in a column of their own, to see who pays attention.", JUDGES_COMMAND),
-    ("traps", "Traps", ".traps.csv", CSV, "The questions with a known answer."),
-    ("history", "History", ".history.csv", CSV, "Every answer ever given, also undone, unsure, late, set aside."),
-    ("all", "Everything", ".zip", "application/zip",
-     "Labels, one label each, traps, history and gold, with the commands that read them."),
-)  # fmt: skip
-GRADED_FORMATS = (
-    *_formats(
-        ("qrels", "TREC qrels", ".qrels", PLAIN, "query judge doc label.",
-         "ringtrue evaluate my.run --judgments NAME --judges average", "trec-qrels"),
-        ("qrels-3", "Qrels of three fields", ".three.qrels", PLAIN, "query doc label, for one label each.",
-         "ringtrue evaluate my.run --judgments NAME", "qrels-3"),
-        ("trec-prefs", "Levels for trec_eval", ".prefs", PLAIN, "Labels as levels of preference.", "", "trec-prefs"),
-    ),
-    *_table_formats("ringtrue aggregate NAME -o labels.csv", "ringtrue agree NAME SCALE"),
-    *_formats(
-        ("gold", "Gold", ".gold.csv", CSV, "What gold judges said of the draw; `ringtrue evaluate --gold` reads it.",
-         "ringtrue evaluate my.run --judgments bronze.csv --gold NAME"),
-    ),
-    *COMMON_FORMATS,
-)  # fmt: skip
-PAIR_FORMATS = (
-    *_formats(
-        ("pairs", "Pairs", ".pref", PLAIN, "query doc doc winner.", "ringtrue rate NAME", "pairs"),
-        ("trec-prefs", "Preferences for trec_eval", ".prefs", PLAIN, "query judge subgroup doc level.",
-         "ringtrue rate NAME", "trec-prefs"),
-    ),
-    *_table_formats("ringtrue rate NAME", "ringtrue rate NAME"),
-    *COMMON_FORMATS,
-)  # fmt: skip
-
-
-def list_export_formats(project: Project) -> tuple[ExportFormat, ...]:
-    """The files that a project can be exported as."""
-    return PAIR_FORMATS if project.scale.kind == "preference" else GRADED_FORMATS
-
-
-def fill_command(command: str, project: Project, *, name: str, traps: str, gold: str | None = None) -> str:
-    """A command with the names of files in their places, and with all that makes it count as the page Quality does.
-
-    A scale has labels that nobody gave, and coin flips are the rarer right the more labels there are.
-    """
-    needed, trap_count = trap_rule(project.settings)
-    replacements = {
-        "NAME": name,
-        "TRAPS": traps,
-        "RULE": f"{needed}/{trap_count}",
-        "GOLD": f"--gold {gold} --outside exclude" if gold is not None else "",  # what was lost has the label −1
-        "SCALE": f"--scale {_format_scale(project.scale)}" if project.scale.kind == "graded" else "",
-    }
-    return " ".join(filter(None, (replacements.get(word, word) for word in command.split(" "))))
-
-
-def _format_scale(scale: Scale) -> str:
-    """The labels of a scale as `--scale` reads them: 0-3, or 0,2,5."""
-    labels = sorted(int(label.value) for label in scale.labels)
-    is_range = labels == list(range(labels[0], labels[-1] + 1))
-    return f"{labels[0]}-{labels[-1]}" if is_range else ",".join(map(str, labels))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -170,6 +73,7 @@ class _ExportOptions:
     queue: Queue
     traps: TrapRows
     failed: bool
+    spelling: CallSpelling
 
 
 def export_project(
@@ -183,11 +87,13 @@ def export_project(
     queue: Queue = "main",
     traps: bool = False,
     failed: bool = True,
+    spelling: CallSpelling = PYTHON_CALLS,
 ) -> ExportedFile:
     """Write a file into a folder: every judge's labels, or one label for each item, or one judge's.
 
     `traps` adds the answers to traps, with a column that tells them; without `failed`, tasks that failed their traps
-    are left out. One label is the verdict, else the majority, and where judges tie the lower label.
+    are left out. One label is the verdict, else the majority, and where judges tie the lower label. `spelling` writes
+    the calls in the README of everything.
     """
     formats = {export_format.key: export_format for export_format in list_export_formats(project)}
     if key not in formats:
@@ -209,7 +115,7 @@ def export_project(
         )
     export_format, notes = formats[key], list[str]()
     trap_rows: TrapRows = "all" if key == "answers" else "labels" if traps else "none"
-    options = _ExportOptions(which=which, judge=judge, queue=queue, traps=trap_rows, failed=failed)
+    options = _ExportOptions(which=which, judge=judge, queue=queue, traps=trap_rows, failed=failed, spelling=spelling)
     path = folder / _export_name(project, export_format, options)
     with store.read() as connection:
         rows = _write_export(connection, project, export_format, path, options, notes.append)
@@ -329,57 +235,54 @@ def _write_all(connection: Connection, project: Project, path: Path, options: _E
     answer_options = replace(options, traps="all")
     consensus_options = replace(options, which="one", judge=None)
     rows = 0
-    commands: dict[str, str] = {}  # the name of each file, and the command that reads it
+    uses: dict[str, ExportUse | None] = {}  # the name of each file, and what it is read for
 
-    def put(name: str, table: Judgments | Preferences | pl.DataFrame, command: str = "") -> None:
+    def put(name: str, table: Judgments | Preferences | pl.DataFrame, use: ExportUse | None = None) -> None:
         frame = table if isinstance(table, pl.DataFrame) else table.frame
         write_safe_csv(folder / name, [frame], lambda _: None)  # the history, which has all ids, tells of them
-        commands[name] = command
+        uses[name] = use
 
     try:
         traps = load_known_answers(connection, project)
-        for name, file_options, command in (
-            (f"{label_kind}.csv", options, "ringtrue agree NAME SCALE"),
-            (
-                f"one_{label_kind}.csv",
-                consensus_options,
-                "ringtrue rate NAME" if label_kind == "preferences" else "ringtrue evaluate my.run --judgments NAME",
-            ),
-            ("answers.csv", None if traps is None else answer_options, JUDGES_COMMAND),
-        ):
-            if file_options is None:
-                continue
+        label_files: list[tuple[str, _ExportOptions, ExportUse]] = [
+            (f"{label_kind}.csv", options, "agree"),
+            (f"one_{label_kind}.csv", consensus_options, "rate" if label_kind == "preferences" else "evaluate"),
+        ]
+        if traps is not None:
+            label_files.append(("answers.csv", answer_options, "traps"))
+        for name, file_options, use in label_files:
             try:
                 table = _select_labels(connection, project, file_options, note)
             except InputError as error:
                 note(error.note.about(name))
                 continue
-            put(name, table, command)
+            put(name, table, use)
             rows += table.frame.height * (file_options is options)
         if traps is not None:
             put("traps.csv", _trap_frame(connection, project))
         if project.scale.kind == "graded" and (gold := _gold_frame_or_none(connection, project, note)) is not None:
-            put("gold.csv", gold, "ringtrue evaluate my.run --judgments bronze.csv --gold NAME")
+            put("gold.csv", gold, "correct")
         verdicts = load_verdict_frame(connection, project)
         if verdicts.height:
             write_safe_csv(folder / "verdicts.csv", [verdicts], note)
-            commands["verdicts.csv"] = ""
+            uses["verdicts.csv"] = None
         write_safe_csv(folder / "history.csv", stream_history(connection, project), note)
-        commands["history.csv"] = ""
-        (folder / README).write_text(_readme_text(project, commands), encoding="utf-8")
-        replace_file(path, lambda stream: _write_zip(stream, [folder / name for name in (*commands, README)]))
+        uses["history.csv"] = None
+        (folder / README).write_text(_readme_text(project, uses, options.spelling), encoding="utf-8")
+        replace_file(path, lambda stream: _write_zip(stream, [folder / name for name in (*uses, README)]))
     finally:
         rmtree(folder, ignore_errors=True)
     return rows
 
 
-def _readme_text(project: Project, commands: dict[str, str]) -> str:
+def _readme_text(project: Project, uses: dict[str, ExportUse | None], spelling: CallSpelling) -> str:
     lines = [f"{project.title}: what was collected with ringtrue, and the commands that read it", ""]
-    gold = "gold.csv" if "gold.csv" in commands else None
-    for name, command in commands.items():
-        filled_command = fill_command(command, project, name=name, traps="traps.csv", gold=gold)
+    gold = "gold.csv" if "gold.csv" in uses else None
+    for name, use in uses.items():
         lines.append(f"{name:20} {FILE_DESCRIPTIONS['one' if name.startswith('one_') else name]}")
-        lines += [f"{'':20} {filled_command}"] if filled_command else []
+        if use is not None:
+            call = make_export_call(use, project, name=name, traps="traps.csv", gold=gold)
+            lines.append(f"{'':20} {spelling.call(call)}")
     return "\n".join(lines) + "\n"
 
 

@@ -26,7 +26,7 @@ from uvicorn.supervisors import Multiprocess
 
 from ringtrue._version import __version__
 from ringtrue.errors import RingtrueError, UsageError
-from ringtrue.messages import Suggestion
+from ringtrue.messages import PYTHON_CALLS, CallSpelling, Suggestion
 from ringtrue.service.store import Store
 from ringtrue.service.store.sessions import get_or_create_signing_secret
 from ringtrue.service.store.tasks import release_all_expired
@@ -79,12 +79,14 @@ def create_app(
     upload_limit: int = UPLOAD_LIMIT,
     clock: Callable[[], float] = time.time,
     memory_secret: bytes | None = None,
+    spelling: CallSpelling = PYTHON_CALLS,
     owns_store: bool = False,
 ) -> FastAPI:
     """The server on a store, which it closes at its end where it owns it.
 
     `base_url` is where people reach it; with https there, cookies travel by https only. `memory_secret` is what the
-    processes of one server share and no database holds; without it, this one draws its own.
+    processes of one server share and no database holds; without it, this one draws its own. `spelling` writes the calls
+    that read exported files.
     """
     public_url = normalise_base_url(base_url)
     secure = (public_url or "").startswith("https://")
@@ -95,6 +97,7 @@ def create_app(
         base_url=public_url,
         secure=secure,
         upload_limit=upload_limit,
+        spelling=spelling,
         clock=clock,
     )
 
@@ -158,12 +161,13 @@ class _CachedStaticFiles(StaticFiles):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ServerSettings:
-    """What is served, and where people reach it."""
+    """What is served, where people reach it, and how calls are written that read what they export."""
 
     database: str
     base_url: str | None = None
     upload_limit: int = UPLOAD_LIMIT
     log_format: LogFormat | None = None
+    spelling: CallSpelling = PYTHON_CALLS
 
 
 def require_one_process_on_sqlite(database: str, workers: int) -> None:
@@ -266,6 +270,7 @@ def make_process_app(settings: ServerSettings, memory_secret: bytes) -> FastAPI:
         memory_secret=memory_secret,
         base_url=settings.base_url,
         upload_limit=settings.upload_limit,
+        spelling=settings.spelling,
         owns_store=True,
     )
     # What is here by now stays: looking through it for garbage again and again takes a tenth of the server's time.

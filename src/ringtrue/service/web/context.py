@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, TypeVar
 from itsdangerous import BadSignature, Signer
 
 from ringtrue.errors import UnavailableError
+from ringtrue.messages import PYTHON_CALLS
 from ringtrue.service.web.auth.read_only_login import EndedSessions, MemoryAttempts
 from ringtrue.service.web.health_record import HealthRecord
 from ringtrue.service.web.metrics import RequestMetrics
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from fastapi import Request
     from sqlalchemy import Connection
 
+    from ringtrue.messages import CallSpelling
     from ringtrue.service.store import Store
 
 T = TypeVar("T")
@@ -39,7 +41,8 @@ class ServerContext:
     """One server: where it keeps things, how it is reached, and what it signs with.
 
     `secret` is kept in the database; `memory_secret` is not, and whoever reads the database can sign nothing with it.
-    `secure` says that browsers reach it by https only, so that its cookies travel no other way.
+    `secure` says that browsers reach it by https only, so that its cookies travel no other way. `spelling` writes the
+    calls that read exported files.
     """
 
     store: Store
@@ -48,6 +51,7 @@ class ServerContext:
     base_url: str | None = None
     secure: bool = False
     upload_limit: int = 0
+    spelling: CallSpelling = PYTHON_CALLS
     clock: Callable[[], float] = time.time
     attempts: MemoryAttempts = field(default_factory=MemoryAttempts)
     ended_sessions: EndedSessions = field(default_factory=EndedSessions)

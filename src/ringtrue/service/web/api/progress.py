@@ -10,7 +10,8 @@ from fastapi import APIRouter, Query, Response
 from pydantic import Field, StringConstraints
 
 from ringtrue.messages import spell_all
-from ringtrue.service.collect.export import export_project, list_export_formats
+from ringtrue.service.collect.export import export_project
+from ringtrue.service.collect.export_formats import list_export_formats
 from ringtrue.service.collect.quality import assess_quality
 from ringtrue.service.store.label_queries import ListedAnswer, load_answers_after
 from ringtrue.service.store.progress import (
@@ -257,7 +258,9 @@ async def get_export(
 
     exported = await make_in_temp_folder(
         caller,
-        lambda folder: export_project(caller.server.store, stored_project, key, folder, **which.model_dump()),
+        lambda folder: export_project(
+            caller.server.store, stored_project, key, folder, **which.model_dump(), spelling=caller.server.spelling
+        ),
     )
     await caller.record_separately("export", project=stored_project.id, key=key, rows=exported.rows)
     response = send_temp_file(exported.path, name=exported.name, media_type=exported.media_type)

@@ -14,10 +14,9 @@ from ringtrue.service.collect.export import (
     ExportedFile,
     LabelSelection,
     export_project,
-    fill_command,
     format_ties_note,
-    list_export_formats,
 )
+from ringtrue.service.collect.export_formats import list_export_formats, make_export_call
 from ringtrue.service.collect.import_labels import import_labels, revert_import
 from ringtrue.service.collect.uploads import read_upload_file
 from ringtrue.service.store.adjudication import count_ties
@@ -75,7 +74,10 @@ async def _render_exports_page(
     files = [
         (
             file_format,
-            fill_command(file_format.command, project, name=names[file_format.key], traps=names["traps"], gold=gold),
+            file_format.use
+            and context.server.spelling.call(
+                make_export_call(file_format.use, project, name=names[file_format.key], traps=names["traps"], gold=gold)
+            ),
         )
         for file_format in formats
     ]
@@ -101,6 +103,7 @@ async def download(request: Request, context: Viewer, key: str) -> Response:
             queue=queue,
             traps=form.is_on("traps"),
             failed=form.is_on("failed") or not query,
+            spelling=context.server.spelling,
         )
 
     try:
