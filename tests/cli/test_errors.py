@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from ringtrue.cli.commands import version
 
 COMMAND = str(Path(sys.executable).with_name("ringtrue"))
 
@@ -30,7 +33,7 @@ COMMAND = str(Path(sys.executable).with_name("ringtrue"))
 )
 @pytest.mark.parametrize("form", ["--json", "--format json", "--format=json"])
 def test_wrong_usage_has_a_code_and_names_the_parameter(
-    world: Path, ringtrue: Any, words: str, code: str, parameter: str | None, form: str
+    world: Path, ringtrue: Callable[..., Any], words: str, code: str, parameter: str | None, form: str
 ) -> None:
     command, *others = words.split()
     answer = ringtrue(command, *form.split(), *others)
@@ -40,14 +43,14 @@ def test_wrong_usage_has_a_code_and_names_the_parameter(
     assert answer.err.count("\n") == 1
 
 
-def test_people_see_how_a_command_is_used_and_no_json(world: Path, ringtrue: Any) -> None:
+def test_people_see_how_a_command_is_used_and_no_json(world: Path, ringtrue: Callable[..., Any]) -> None:
     for words in (["evaluate", "a.run"], ["evaluate", "--as", "json", "a.run"], ["evaluate", "--", "--json"]):
         answer = ringtrue(*words)
         assert (answer.code, answer.out, answer.err.split()[:3]) == (2, "", ["Usage:", "ringtrue", "evaluate"])
         assert "{" not in answer.err
 
 
-def test_data_that_cannot_be_used_are_named_with_file_and_line(world: Path, ringtrue: Any) -> None:
+def test_data_that_cannot_be_used_are_named_with_file_and_line(world: Path, ringtrue: Callable[..., Any]) -> None:
     Path("cut.run").write_text("q1 Q0 d1 1 2.0 A\nq1 Q0 d2 2\n")
     answer = ringtrue("evaluate", "cut.run", "--judgments", "j.qrels", "--json")
     error = answer.error
@@ -56,10 +59,28 @@ def test_data_that_cannot_be_used_are_named_with_file_and_line(world: Path, ring
     assert "ringtrue: " not in answer.err
 
 
-def test_notes_stand_before_the_error(world: Path, ringtrue: Any) -> None:
+def test_notes_stand_before_the_error(world: Path, ringtrue: Callable[..., Any]) -> None:
     Path("j.csv").write_text("query,doc,label\nq1,d1,1\n")
     lines = ringtrue("convert", "j.csv", "j.xyz", "--json").err.splitlines()
     assert [line for line in lines if line.startswith("{")] == lines[-1:]
+
+
+def test_an_interrupted_command_has_a_code(
+    world: Path, ringtrue: Callable[..., Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def interrupt(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(version, "emit", interrupt)
+    assert ringtrue("version", "--json").error["code"] == "interrupted"
+    assert (ringtrue("version").code, ringtrue("version").err.strip()) == (1, "ringtrue: interrupted")
+
+
+def test_columns_of_the_gold_file_are_named_by_their_own_option(world: Path, ringtrue: Callable[..., Any]) -> None:
+    words = ("evaluate", "a.run", "--judgments", "j.qrels", "--gold", "j.qrels", "--gold-columns", "label")
+    error = ringtrue(*words, "--json").error
+    assert (error["code"], error["parameter"]) == ("bad-value", "gold_columns")
+    assert "(--gold-columns)" in ringtrue(*words).err
 
 
 @pytest.mark.slow

@@ -23,7 +23,11 @@ ONLY_IN_PYTHON = {
     "tolerance": "commands set how many iterations there may be",
 }
 # Rooms whose suggestions have no function in Python, and why.
-ONLY_IN_COMMANDS = {"cli": "its own options", "service": "the server is started by its command"}
+ONLY_IN_COMMANDS = {
+    "cli": "its own options",
+    "doctor": "what it suggests is commands",
+    "service": "the server is started by its command",
+}
 
 
 @dataclass(frozen=True)
@@ -87,7 +91,8 @@ def test_a_function_that_is_suggested_is_public_and_has_a_command_with_the_same_
     command = None if function in ONLY_IN_PYTHON else load_command(COMMAND_BY_FUNCTION[function])
     for made in MADE:
         if made.function == function:
-            assert made.arguments <= parameters(getattr(ringtrue, function)), made.place
+            if made.place.split("/")[0] not in ONLY_IN_COMMANDS:
+                assert made.arguments <= parameters(getattr(ringtrue, function)), made.place
             assert command is None or all(find_option(command, name) for name in made.arguments), made.place
 
 

@@ -28,6 +28,7 @@ OPTION_BY_ARGUMENT = {
     "agree": {"column": "panels"},
     "disagreement": {"gold_as_judge": "gold", "levels": "level_texts"},
     "sample": {"measure": "measures"},
+    "stability": {"p": "persistence"},
 }
 
 

@@ -382,4 +382,6 @@ def _read_all_runs(files: _CeilingFiles, notes: list[str]) -> Any:
     if not files.runs:
         return None
     form = formats_by_kind(("run", "judgments"), files.forced)["run"]
-    return read_runs(files.runs, form=form, columns=common.parse_columns(files.run_columns), note=notes.append)
+    return read_runs(
+        files.runs, form=form, columns=common.parse_columns(files.run_columns, "run_columns"), note=notes.append
+    )

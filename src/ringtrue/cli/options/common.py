@@ -13,7 +13,7 @@ import click
 
 from ringtrue.cli.errors import Misuse, OptionError, name_of
 from ringtrue.cli.output import OutputFormat
-from ringtrue.errors import RingtrueError, did_you_mean
+from ringtrue.errors import RingtrueError, UsageError, did_you_mean
 from ringtrue.messages import Note
 
 COLUMN_NAMES = (
@@ -197,46 +197,39 @@ class Command(click.Command):
         return super().parse_args(ctx, args)
 
 
-def parse_columns(values: tuple[str, ...]) -> dict[str, str]:
+def parse_columns(values: tuple[str, ...], parameter: str = "columns") -> dict[str, str]:
     """`--columns label=nist_rel,doc=url` as a dictionary from our names to the file's."""
     columns: dict[str, str] = {}
     for word in (word for value in values for word in value.split(",")):
         ours, equals, theirs = (part.strip() for part in word.partition("="))
         if not equals or not ours or not theirs:
-            raise OptionError(
-                "bad-value",
-                f"--columns expects our name = the file's, such as label=nist_rel; found '{word}'",
-                parameter="columns",
-            )
+            text = f"expected our name = the file's, such as label=nist_rel, found '{word}'"
+            raise UsageError("bad-value", text, parameter=parameter)
         if ours not in COLUMN_NAMES:
             suggestion = (
                 f"; did you mean {theirs}={ours}?" if theirs in COLUMN_NAMES else did_you_mean(ours, COLUMN_NAMES)
             )
-            raise OptionError(
-                "bad-value",
-                f"--columns {word}: '{ours}' is none of our names, {', '.join(COLUMN_NAMES)}{suggestion}",
-                parameter="columns",
-            )
+            text = f"'{word}': '{ours}' is none of our names, {', '.join(COLUMN_NAMES)}{suggestion}"
+            raise UsageError("bad-value", text, parameter=parameter)
         columns[ours] = theirs
     return columns
 
 
-def parse_conditions(values: tuple[str, ...]) -> dict[str, str]:
+def parse_conditions(values: tuple[str, ...], parameter: str = "where") -> dict[str, str]:
     """`--where fold=1` as a dictionary; the name ends with ! where the value is what should not be."""
     conditions: dict[str, str] = {}
     for word in values:
         name, equals, value = (part.strip() for part in word.partition("="))
         if not equals or not name.removesuffix("!"):
-            raise OptionError(
-                "bad-value", f"--where expects column=value or column!=value, found '{word}'", parameter="where"
-            )
+            text = f"expected column=value or column!=value, found '{word}'"
+            raise UsageError("bad-value", text, parameter=parameter)
         conditions[name] = value
     return conditions
 
 
-def parse_selection(columns: tuple[str, ...], where: tuple[str, ...]) -> dict[str, dict[str, str]]:
+def parse_selection(columns: tuple[str, ...], where: tuple[str, ...], prefix: str = "") -> dict[str, dict[str, str]]:
     """Both, as what reads a file takes them."""
-    return {"columns": parse_columns(columns), "where": parse_conditions(where)}
+    return {"columns": parse_columns(columns, f"{prefix}columns"), "where": parse_conditions(where, f"{prefix}where")}
 
 
 def use_own_options(error: ErrorT, prefix: str) -> ErrorT:

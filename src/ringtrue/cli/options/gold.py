@@ -83,8 +83,8 @@ class GoldOptions:
             source,
             "--gold",
             run_inputs.notes.append,
-            common.parse_columns(self.gold_columns),
-            common.parse_conditions(self.gold_where),
+            common.parse_columns(self.gold_columns, "gold_columns"),
+            common.parse_conditions(self.gold_where, "gold_where"),
         )
 
     def correction_settings(self, gold: Judgments | Confusion, seed: int = 0) -> dict[str, Any]:

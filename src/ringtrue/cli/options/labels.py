@@ -264,7 +264,10 @@ class LabelInputs:
 
     def _gold_selection(self) -> tuple[dict[str, str], dict[str, str]]:
         columns, where = self._selection_per_file()[-1]
-        gold_selection = common.parse_columns(self.gold_columns), common.parse_conditions(self.gold_where)
+        gold_selection = (
+            common.parse_columns(self.gold_columns, "gold_columns"),
+            common.parse_conditions(self.gold_where, "gold_where"),
+        )
         columns_per_file([self.sources[self.gold or ""]], *gold_selection, self._table_format(), prefix="gold_")
         return columns | gold_selection[0], where | gold_selection[1]
 

@@ -122,10 +122,10 @@ class RatingFiles:
         return ", ".join(self.sources[path].display_name for path in self.preferences)
 
     def _read_settings(self, kind: TableKind) -> dict[str, Any]:
-
-        columns, where = (self.columns, self.where) if kind == "preferences" else (self.gold_columns, self.gold_where)
         form = formats_by_kind(("preferences", "judgments"), self.forced)[kind]
-        return {"form": form, **parse_selection(columns, where)}
+        if kind == "preferences":
+            return {"form": form, **parse_selection(self.columns, self.where)}
+        return {"form": form, **parse_selection(self.gold_columns, self.gold_where, "gold_")}
 
     def _refuse_other_kinds(self, path: str) -> None:
         """Refuse a file that can be read as judgments, or as a run, and does not look like preferences."""

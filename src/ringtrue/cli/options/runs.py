@@ -113,7 +113,7 @@ class RunInputs:
         return read_runs(
             self.runs,
             form=formats_by_kind(("run", "judgments"), self.forced)["run"],
-            columns=common.parse_columns(self.run_columns),
+            columns=common.parse_columns(self.run_columns, "run_columns"),
             name=self.name,
             note=self.notes.append,
         )
