@@ -115,4 +115,5 @@ def test_several_files_count_together(here: World, low_limit: None) -> None:
     part = gzip.compress(b'{"_id": "d1", "text": "a"}\n' * 20_000)
     files = [("documents", (f"part{at}", part)) for at in range(3)]
     refused = here.owner()("POST", "/projects/news/files", files=files)
+    assert code_of(refused) == "unpacks-too-large"
     assert refused.json()["error"]["message"].startswith("part1:")

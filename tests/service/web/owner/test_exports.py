@@ -29,12 +29,14 @@ from service.web.owner.stories import (
 )
 from service.web.pages import (
     code_beside,
+    codes_on,
     element_text,
     figures,
     has_element,
     notices,
     numbers,
     table_rows,
+    words_of,
 )
 
 GRADED = ("qrels", "qrels-3", "trec-prefs", "csv", "tsv", "jsonl", "parquet", "answers", "traps", "history", "all")
@@ -110,22 +112,22 @@ def test_traps_failed_tasks_and_single_judges_are_chosen(owner: Any, judged: Any
 @pytest.mark.parametrize(
     ("path", "code"),
     [
-        ("csv?judge=nobody", "?"),
-        ("csv?which=two", "?"),
-        ("csv?which=one&traps=on", "?"),
-        ("cvs", "?"),
-        ("gold", "?"),
+        ("csv?judge=nobody", "unknown-judge"),
+        ("csv?which=two", "unknown-selection"),
+        ("csv?which=one&traps=on", "one-label-of-no-judge"),
+        ("cvs", "unknown-export"),
+        ("gold", "no-gold-drawn"),
     ],
 )
 def test_an_export_that_cannot_be_had_is_told_on_the_page(owner: Any, judged: Any, path: str, code: str) -> None:
     answer = owner.get(f"/p/sea-bees/exports/{path}")
-    assert answer.status_code == 422
+    assert (answer.status_code, code in codes_on(answer)) == (422, True)
 
 
 @pytest.mark.slow
 def test_ties_are_told_where_one_answer_is_chosen(owner: Any, judged: Any) -> None:
     page = owner.get("/p/sea-bees/exports")
-    assert "tie" in page.text
+    assert numbers(words_of(page, "judges-tie")) == [2]
 
 
 def test_an_import_is_taken_back_after_a_look_at_what_it_takes(owner: Any) -> None:
@@ -167,21 +169,20 @@ def test_an_empty_project_exports_nothing_and_says_so(owner: Any) -> None:
     send_new(owner, whole())
     assert 'class="empty"' in owner.get("/p/sea-bees/exports").text
     answer = owner.get("/p/sea-bees/exports/csv")
-    assert answer.status_code == 422
+    assert (answer.status_code, codes_on(answer)) == (422, ["nothing-collected"])
 
 
 def test_labels_from_elsewhere_count_and_wrong_ones_change_nothing(owner: Any) -> None:
     send_new(owner, whole())
     for text, code in (
         ("", "empty-file"),
-        ("q1 0 a 7\n", "?"),
-        ("not,a,table\n1,2,3\n", "?"),
-        ("query,left,right,winner\nq1,a,b,left\n", "?"),
+        ("q1 0 a 7\n", "unknown-answer"),
+        ("not,a,table\n1,2,3\n", "unknown-columns"),
+        ("query,left,right,winner\nq1,a,b,left\n", "other-kind"),
     ):
         owner.get("/p/sea-bees/import")
         answer = owner.post("/p/sea-bees/import", owner.hidden(), files=files(labels=text))
-        assert answer.status_code == 422
-        assert code in (code_beside(answer, "labels"), "?")
+        assert (answer.status_code, code_beside(answer, "labels")) == (422, code)
         assert beside(answer, "labels").startswith("labels.csv:")
     assert owner.post("/p/sea-bees/import", owner.hidden()).status_code == 422
     assert numbers(figures(owner.get("/p/sea-bees"))["Judgments"]) == [0, 16]
@@ -209,7 +210,7 @@ def test_gold_is_drawn_judged_and_read_by_evaluate(
         form = {"how": "documents", "number": "6", "measures": "P@4", "wanted": "1"} | changed
         answer = owner.post("/p/sea-bees/gold", form | owner.hidden())
         assert answer.status_code == 422
-        assert code_beside(answer, field)
+        assert beside(answer, field)
     form = {"how": "documents", "number": "6", "measures": "P@4", "wanted": "1"} | owner.hidden()
     done = owner.post("/p/sea-bees/gold", form)
     assert done.status_code == 303, done.text

@@ -167,12 +167,6 @@ class FormState:
         `fields` has the fields of those parameters that are called otherwise here.
         """
         chosen = {name: [file.name for file in files_of_field] for name, files_of_field in (files or {}).items()}
-        if not error.code:  # transitional: files are not named apart everywhere yet
-            text = error.text
-            file = max((one for names in chosen.values() for one in names if one in text), key=len, default=None)
-            if file is not None:
-                error = error.with_note(error.note.changed(text=text.removeprefix(f"{file}: ")))
-                error.file = file
         note = error.note.renamed(fields or {})
         name, fields_of_file = default_field, [name for name, names in chosen.items() if error.file in names]
         if error.file is not None and fields_of_file:
