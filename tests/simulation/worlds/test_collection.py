@@ -166,8 +166,9 @@ def test_bronze_names_the_wrong_winner_and_a_gold_sample_corrects_it_with_narrow
 
 
 def test_a_world_too_small_is_refused() -> None:
-    with pytest.raises(UsageError, match="needs a query and 50 candidates"):
+    with pytest.raises(UsageError) as refused:
         world(1, queries=0)
+    assert refused.value.code == "world-too-small"
 
 
 @pytest.fixture(scope="module")
@@ -250,8 +251,9 @@ def test_time_rises_with_the_rows() -> None:
 
 
 def test_a_crowd_needs_more_judges_than_labels_and_odd_ones() -> None:
-    with pytest.raises(UsageError, match="need more than 8 judges"):
+    with pytest.raises(UsageError) as refused:
         crowd(1, judges=8)
+    assert refused.value.code == "too-few-judges"
 
 
 def voters(seed: int, **settings: int) -> Voters:
@@ -301,5 +303,6 @@ def test_one_voter_always_takes_the_left() -> None:
 
 
 def test_voters_must_suffice_for_a_pair() -> None:
-    with pytest.raises(UsageError, match="need more than 5 judges"):
+    with pytest.raises(UsageError) as refused:
         voters(1, judges=5)
+    assert refused.value.code == "too-few-judges"

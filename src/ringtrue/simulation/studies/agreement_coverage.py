@@ -62,8 +62,9 @@ def judged_labels(
     """
     if (queries is not None and queries < 2) or docs < 1 or judges < 2 or not 0 <= missing < 1 or noise < 0:
         raise UsageError(
+            "world-too-small",
             f"a world needs 2 queries or None, a document, 2 judges, missing labels from 0 to below 1 and noise from 0 "
-            f"on; found {queries}, {docs}, {judges}, {missing} and {noise}"
+            f"on; found {queries}, {docs}, {judges}, {missing} and {noise}",
         )
     groups, docs_each = (docs, 1) if queries is None else (queries, docs)
     steps = np.cumsum(rng.dirichlet(prevalence, groups), axis=1)[:, None, :-1]
@@ -109,7 +110,9 @@ def coverage_of_agreement(
     """
     require_level(level)
     if replications < 1 or resamples < 2:
-        raise UsageError(f"a study needs a replication and 2 resamples, found {replications} and {resamples}")
+        raise UsageError(
+            "study-too-small", f"a study needs a replication and 2 resamples, found {replications} and {resamples}"
+        )
 
     def world(factor: int = 1) -> Votes:
         n_queries = None if queries is None else queries * factor

@@ -149,7 +149,9 @@ def simulate_batches(
     """So many experiments in a world, some hundred at a time."""
     require_level(level)
     if replications < 1:
-        raise UsageError(f"a study needs a replication, found {replications}")
+        raise UsageError(
+            "study-too-small", f"a study needs a replication, found {replications}", parameter="replications"
+        )
     for start in range(0, replications, BATCH_SIZE):
         yield simulate_judged_runs(rng, world, replications=min(BATCH_SIZE, replications - start))
 

@@ -68,7 +68,7 @@ def planned_against_achieved(
         [('gold', 1.0), ('gold sample', 1.0), ('difference', 1.0)]
     """
     if replications < 2:
-        raise UsageError(f"a study needs 2 replications, found {replications}")
+        raise UsageError("study-too-small", f"a study needs 2 replications, found {replications}")
     rows: list[dict[str, str | float]] = []
     for setting in settings:
         goal = setting.half_width if setting.difference is None else setting.power

@@ -136,7 +136,9 @@ def coverage_of_rates(
     """
     require_level(level)
     if replications < 1 or resamples < 1:
-        raise UsageError(f"a study needs a replication and a resample, found {replications} and {resamples}")
+        raise UsageError(
+            "study-too-small", f"a study needs a replication and a resample, found {replications} and {resamples}"
+        )
     coverages = []
     for world in worlds:
         coverages.append(_simulate_world(world, rng, replications, resamples, level))
@@ -329,12 +331,13 @@ def noisy_scores(
     require_level(level)
     if replications < 1 or queries < 2 or not shares or min(relevant_labels, nonrelevant_labels) < 1:
         raise UsageError(
+            "study-too-small",
             f"a study needs a replication, 2 queries, a rank and a gold label of each kind; found {replications}, "
-            f"{queries}, {len(shares)}, {relevant_labels} and {nonrelevant_labels}"
+            f"{queries}, {len(shares)}, {relevant_labels} and {nonrelevant_labels}",
         )
     if not all(0 <= share <= 1 for share in (*shares, relevant, nonrelevant)):
         outside = ", ".join(f"{share:g}" for share in (*shares, relevant, nonrelevant) if not 0 <= share <= 1)
-        raise UsageError(f"shares and rates lie between 0 and 1, found {outside}")
+        raise UsageError("not-a-share", f"shares and rates lie between 0 and 1, found {outside}")
     truth, k = float(np.mean(shares)), len(shares)
     means, variances = [], []
     batch = max(1, MAX_LABELS // (queries * k))

@@ -141,7 +141,7 @@ def coverage_of_ratings(
     """
     require_level(level)
     if replications < 2:
-        raise UsageError(f"a study of coverage needs 2 replications, found {replications}")
+        raise UsageError("study-too-small", f"a study of coverage needs 2 replications, found {replications}")
     coverages = []
     for name in settings:
         setting = SETTINGS[name]

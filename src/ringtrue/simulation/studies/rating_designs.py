@@ -116,11 +116,17 @@ def score_designs(
     world = world or PreferenceWorld()
     methods = make_rating_settings() if methods is None else methods
     if replications < 2 or votes < 1:
-        raise UsageError(f"a study needs 2 replications and a vote on each pair, found {replications} and {votes}")
+        raise UsageError(
+            "study-too-small", f"a study needs 2 replications and a vote on each pair, found {replications} and {votes}"
+        )
     if votes > world.crew:
-        raise UsageError(f"{votes} votes on a pair need as many workers in a crew, found {world.crew}")
+        raise UsageError(
+            "crew-too-small", f"{votes} votes on a pair need as many workers in a crew, found {world.crew}"
+        )
     if not shares or min(shares) <= 0 or max(shares) > 1:
-        raise UsageError(f"shares of the votes lie above 0 and up to 1, found {', '.join(f'{x:g}' for x in shares)}")
+        raise UsageError(
+            "not-a-share", f"shares of the votes lie above 0 and up to 1, found {', '.join(f'{x:g}' for x in shares)}"
+        )
     scores: dict[tuple[PairDesign, float, str], list[tuple[float, float]]] = {}
     votes_spent: dict[tuple[PairDesign, float], float] = {}
     for _ in range(replications):

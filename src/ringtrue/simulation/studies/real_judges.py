@@ -100,7 +100,7 @@ class RealJudgeStudy:
         )
         gold_random = f"gold alone, {budget} random labels of both"
         pair_methods = (
-            f"difference, {budget} labels by sample --compare",
+            f"difference, {budget} labels drawn for the comparison",
             f"difference, {budget} random labels of both",
             gold_random,
         )
@@ -155,7 +155,9 @@ class RealJudgeStudy:
         gold_place = {query: place for place, query in enumerate(by_gold.queries)}
         order = [gold_place[query] for query in by_bronze.queries if query in gold_place]
         if len(order) <= more_than:
-            raise InputError(f"{more_than} queries were to be drawn, and the collection has only {len(order)}")
+            raise InputError(
+                "too-few-queries", f"{more_than} queries were to be drawn, and the collection has only {len(order)}"
+            )
         shared_places = [place for place, query in enumerate(by_bronze.queries) if query in gold_place]
         return by_bronze.values[0][:, shared_places], by_gold.values[0][:, order]
 

@@ -193,14 +193,16 @@ def _require_known_name(noun: str, name: str, choices: Iterable[str]) -> None:
     names = list(choices)
     if name not in names:
         suggestion = did_you_mean(name, names) or f"; there is {', '.join(names)}"
-        raise UsageError(f"no {noun} '{name}'{suggestion}")
+        raise UsageError("unknown-choice", f"no {noun} '{name}'{suggestion}")
 
 
 def _draw_difficulty(rng: np.random.Generator, kind: MeasureKind, queries: int, replications: int) -> FloatArray:
     """What runs with no effect can expect of each query: replications × 1 × queries."""
     _require_known_name("kind", kind, SCORE_SHAPES)
     if queries < 2 or replications < 1:
-        raise UsageError(f"a test needs two queries and a replication, found {queries} and {replications}")
+        raise UsageError(
+            "study-too-small", f"a test needs two queries and a replication, found {queries} and {replications}"
+        )
     shape = SCORE_SHAPES[kind]
     concentration = 1 / _variance_shares(shape)[0] - 1
     return rng.beta(shape.mean * concentration, (1 - shape.mean) * concentration, (replications, 1, queries))
@@ -210,7 +212,9 @@ def _add_effects(expected: FloatArray, effects: Sequence[float], kind: MeasureKi
     """Each run's expected values moved towards 1 by the same share of what is missing, so that the mean is right."""
     headroom = 1 - SCORE_SHAPES[kind].mean
     if min(effects) < 0 or max(effects) >= headroom:
-        raise UsageError(f"an effect on {kind} must lie between 0 and {headroom:.2g}, found {list(effects)}")
+        raise UsageError(
+            "effect-out-of-range", f"an effect on {kind} must lie between 0 and {headroom:.2g}, found {list(effects)}"
+        )
     share = np.array(effects)[:, None] / headroom
     return expected + (1 - expected) * share
 

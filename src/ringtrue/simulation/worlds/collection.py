@@ -80,7 +80,9 @@ def simulate_collection(*, rng: np.random.Generator, queries: int = 50, candidat
         ['keyword', 'neural', 'hybrid']
     """
     if queries < 1 or candidates < DEPTH:
-        raise UsageError(f"a collection needs a query and {DEPTH} candidates, found {queries} and {candidates}")
+        raise UsageError(
+            "world-too-small", f"a collection needs a query and {DEPTH} candidates, found {queries} and {candidates}"
+        )
     shape = (queries, candidates)
     grade = rng.choice(len(GRADES), size=shape, p=GRADES)
     grade = np.where(rng.random((queries, 1)) < 0.2, np.minimum(grade, 2), grade)  # some queries have no best
@@ -225,7 +227,10 @@ def simulate_crowd(world: Collection, *, rng: np.random.Generator, judges: int =
         {'w21': 'guesses', 'w22': 'always 1', 'w23': 'lenient', 'w24': 'tires'}
     """
     if judges < len(ODD_JUDGES) + each:
-        raise UsageError(f"{each} labels a document and {len(ODD_JUDGES)} odd judges need more than {judges} judges")
+        raise UsageError(
+            "too-few-judges",
+            f"{each} labels a document and {len(ODD_JUDGES)} odd judges need more than {judges} judges",
+        )
     items = pool(world.runs, depth=JUDGED_DEPTH).join(world.gold.frame, on=["query", "doc"], maintain_order="left")
     truth = items["label"].to_numpy()
     top = int(truth.max())
@@ -291,8 +296,9 @@ def simulate_voters(
     """
     if judges < len(ODD_VOTERS) + each or docs < 2:
         raise UsageError(
+            "too-few-judges",
             f"{each} votes a pair and {len(ODD_VOTERS)} odd voters need more than {judges} judges, and pairs need 2 "
-            f"documents or more"
+            f"documents or more",
         )
     graded = world.gold.frame.select("query", "doc", "label")
     graded = graded.filter(pl.col("query").is_in(graded["query"].unique(maintain_order=True)[:queries].implode()))

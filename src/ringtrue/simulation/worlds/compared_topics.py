@@ -44,19 +44,24 @@ class PreferenceWorld:
 
     def __post_init__(self) -> None:
         if self.topics < 1 or self.docs < 7:
-            raise UsageError(f"a world needs a topic and 7 documents, found {self.topics} and {self.docs}")
+            raise UsageError(
+                "world-too-small", f"a world needs a topic and 7 documents, found {self.topics} and {self.docs}"
+            )
         if not 1 <= self.crew <= self.workers:
             raise UsageError(
-                f"the crew of a topic is some of the workers, found a crew of {self.crew} and {self.workers} workers"
+                "crew-too-large",
+                f"the crew of a topic is some of the workers, found a crew of {self.crew} and {self.workers} workers",
             )
         if min(self.random, self.adversarial) < 0 or self.random + self.adversarial > 1:
             raise UsageError(
-                f"random and adversarial are shares of the workers, found {self.random:g} and {self.adversarial:g}"
+                "not-a-share",
+                f"random and adversarial are shares of the workers, found {self.random:g} and {self.adversarial:g}",
             )
         if min(self.step, self.within, self.initial, self.ties) < 0:
             raise UsageError(
+                "below-zero",
                 f"step, within, initial and ties are 0 or more, found {self.step:g}, {self.within:g}, "
-                f"{self.initial:g} and {self.ties:g}"
+                f"{self.initial:g} and {self.ties:g}",
             )
 
 

@@ -65,8 +65,9 @@ class JudgedWorld:
     def __post_init__(self) -> None:
         if self.queries < 2 or self.k < 1 or not self.shares or self.grades < 1 or self.unseen < 0:
             raise UsageError(
+                "world-too-small",
                 f"a world needs 2 queries, a document, a system and a grade; found {self.queries}, {self.k}, "
-                f"{len(self.shares)} and {self.grades}, with {self.unseen} documents unseen"
+                f"{len(self.shares)} and {self.grades}, with {self.unseen} documents unseen",
             )
         judges = [judge for judge in (self.judge, self.second_judge) if judge is not None]
         rates = [*self.shares, self.common, *(rate for judge in judges for rate in (judge.relevant, judge.nonrelevant))]
@@ -75,12 +76,14 @@ class JudgedWorld:
             0 <= probability < 1 for probability in correlations
         ):
             raise UsageError(
-                f"shares and rates lie from 0 to 1, and likeness below 1; found {rates} and {correlations}"
+                "not-a-share",
+                f"shares and rates lie from 0 to 1, and likeness below 1; found {rates} and {correlations}",
             )
         if max(self.shares) > min(self.shares) and max(self.own_lift) >= 1:
             raise UsageError(
+                "impossible-world",
                 f"systems with {self.shared} of {self.k} documents in common cannot have shares as far apart as "
-                f"{min(self.shares):g} and {max(self.shares):g}"
+                f"{min(self.shares):g} and {max(self.shares):g}",
             )
 
     @property
@@ -219,7 +222,9 @@ def simulate_judged_runs(rng: np.random.Generator, world: JudgedWorld, *, replic
         ((100, 5, 15), (100, 5, 2, 10), True)
     """
     if replications < 1:
-        raise UsageError(f"a study needs a replication, found {replications}")
+        raise UsageError(
+            "study-too-small", f"a study needs a replication, found {replications}", parameter="replications"
+        )
     systems, own_docs = len(world.shares), world.k - world.shared
     shape = (replications, world.queries)
     query_share = _draw_beta_shares(rng, np.full((*shape, 1), float(min(world.shares))), world.query_icc)
