@@ -130,9 +130,8 @@ def test_a_row_tells_setting_test_and_both_shares_and_progress_is_told() -> None
 
 
 def test_a_test_that_is_not_there_is_refused() -> None:
-    with pytest.raises(UsageError) as refused:
+    with pytest.raises(UsageError):
         decision_error_rates(rng(), [ComparisonSetting(setting="any", test="guess")], replications=3)
-    assert refused.value.parameter == "test"
     with pytest.raises(UsageError) as refused:
         decision_error_rates(rng(), COMPARISON_SETTINGS[-1:], replications=0)
     assert refused.value.code == "study-too-small"
