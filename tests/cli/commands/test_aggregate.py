@@ -81,15 +81,12 @@ def test_tables_have_every_probability(ringtrue: Callable, world: Path) -> None:
 
 
 def test_the_table_says_what_was_done(ringtrue: Callable) -> None:
-    answer = ringtrue("aggregate", "labels.csv", "--method", "majority")
-    assert "majority of 8 labels by 3 judges on 3 items" in answer.out
-    assert "1 tie, decided for the lowest label" in answer.out
-    assert "accuracy: against the majority of the others" in answer.out
-    assert "--ties high or --ties random" in answer.err
-    model = ringtrue("aggregate", "labels.csv", "--gold", "gold.csv", "--prior", "1,0.5")
-    assert "1 item keeps its gold label" in model.out
-    assert "prior 1,0.5" in model.out
-    assert "iterations, log likelihood −" in model.out
+    words = ("aggregate", "labels.csv", "--method", "majority")
+    out = ringtrue(*words).out
+    assert [count in out for count in ("8 labels", "3 judges", "3 items", "1 tie,")] == [True] * 4
+    assert ringtrue(*words, "--json").notes == ["tied-items"]
+    model = ringtrue("aggregate", "labels.csv", "--gold", "gold.csv", "--prior", "1,0.5").out
+    assert [count in model for count in ("1 item keeps", "prior 1,0.5", "likelihood −")] == [True] * 3
 
 
 @pytest.mark.parametrize("name", ["labels.csv", "pairs.csv"])
@@ -101,29 +98,30 @@ def test_csv_prints_what_a_file_would_have(name: str, ringtrue: Callable, world:
 
 
 def test_the_table_says_where_the_labels_are_and_what_comes_next(ringtrue: Callable, world: Path) -> None:
-    assert "\n-o FILE writes the labels, --format csv prints them\n" in ringtrue("aggregate", "labels.csv").out
+    unwritten = ringtrue("aggregate", "labels.csv").out
+    assert ("-o FILE" in unwritten, "--judgments" in unwritten) == (True, False)
     for name in ("one.qrels", "one.csv"):
-        out = ringtrue("aggregate", "labels.csv", "-o", name).out
-        assert f"\n3 labels written to {name}; next: ringtrue evaluate RUN… --judgments {name}\n" in out
+        lines = ringtrue("aggregate", "labels.csv", "-o", name).out.splitlines()
+        assert [line[:9] for line in lines if line.endswith(f"--judgments {name}")] == ["3 labels "]
         assert ringtrue("evaluate", "a.run", "--judgments", name).code == 0
-    assert "\n1 label written to p.csv\n" in ringtrue("aggregate", "pairs.csv", "-o", "p.csv").out
+    lines = ringtrue("aggregate", "pairs.csv", "-o", "p.csv").out.splitlines()
+    assert [line[:8] for line in lines if line.endswith(" p.csv")] == ["1 label "]
 
 
 def test_a_file_without_queries_says_that_they_have_a_made_up_name(ringtrue: Callable, world: Path) -> None:
     (world / "plain.csv").write_text("doc,judge,label\nd,ann,1\nd,bob,1\ne,ann,0\n")
     answer = ringtrue("aggregate", "plain.csv", "-o", "one.qrels")
-    assert (
-        "2 labels written to one.qrels; since nothing tells the queries, all items belong to one called 0" in answer.out
-    )
+    assert ("2 labels" in answer.out, "called 0" in answer.out) == (True, True)
     assert (world / "one.qrels").read_text() == "0 0 d 1\n0 0 e 0\n"
-    assert "note: plain.csv: no column names the query" in answer.err
+    answer = ringtrue("aggregate", "plain.csv", "--json")
+    assert "no-query-column" in answer.notes
+    assert "plain.csv" in answer.err
 
 
 def test_one_is_not_several(ringtrue: Callable, world: Path) -> None:
     (world / "two.csv").write_text("query,doc,judge,label\nq,d,ann,1\nq,d,bob,1\n")
-    assert (
-        "majority of 2 labels by 2 judges on 1 item\n" in ringtrue("aggregate", "two.csv", "--method", "majority").out
-    )
+    lines = ringtrue("aggregate", "two.csv", "--method", "majority").out.splitlines()
+    assert any("2 judges" in line and line.endswith(" 1 item") for line in lines)
     assert "\n1 iteration, log" in ringtrue("aggregate", "labels.csv", "--max-iterations", "1").out
 
 
@@ -132,18 +130,15 @@ def test_a_lone_judge_is_believed_and_no_method_is_claimed(method: str, ringtrue
     (world / "lone.csv").write_text("query,doc,judge,label\nq,d,ann,1\nq,e,ann,0\n")
     answer = ringtrue("aggregate", "lone.csv", "--method", method)
     assert answer.out.splitlines()[0].split() == ["label", "items", "share"]
-    assert "2 labels by 1 judge on 2 items: with nobody to compare, each item keeps what this judge said" in answer.out
+    assert [count in answer.out for count in ("2 labels", "1 judge ", "2 items:")] == [True] * 3
     assert method not in answer.out
-    assert "share of votes" not in answer.out
+    assert "votes" not in answer.out
     assert "accuracy" not in answer.out
 
 
 def test_the_labels_of_preferences_are_explained(ringtrue: Callable) -> None:
     out = ringtrue("aggregate", "pairs.csv").out
-    assert (
-        "of each pair, 'first' is the document whose id sorts first; label 1: it was preferred, −1: 'second' was, "
-        "0: a tie\n"
-    ) in out
+    assert "'first'" in out
     assert "\n−1 " in out
     assert "'second'" not in ringtrue("aggregate", "labels.csv").out
 

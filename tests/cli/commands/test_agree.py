@@ -63,14 +63,6 @@ def _folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
 
 
-def refused(answer: Any, text: str, *, code: int = 1) -> None:
-    """One line with these words, and nothing else."""
-    assert (answer.code, answer.out) == (code, "")
-    *_, last = answer.err.strip().splitlines()
-    assert text in last
-    assert "Traceback" not in answer.err
-
-
 def test_the_json_has_every_key_of_the_contract(ringtrue: Call) -> None:
     answer = ringtrue("agree", "l.csv", "--json")
     assert answer.code == 0
@@ -107,10 +99,7 @@ def test_the_json_has_every_key_of_the_contract(ringtrue: Call) -> None:
 
 def test_notes_are_on_standard_error_and_in_the_json(ringtrue: Call) -> None:
     answer = ringtrue("agree", "l.csv", "--json")
-    assert answer.json["notes"] == [
-        "1 of 3 pairs of judges have no item in common",
-        "only 3 queries: trust the intervals with care",
-    ]
+    assert answer.notes == ["pairs-without-overlap", "few-clusters"]
     assert answer.err == "".join(f"note: {note}\n" for note in answer.json["notes"])
     assert "note:" not in answer.out
 
@@ -120,33 +109,25 @@ def test_the_table_says_it_in_words(ringtrue: Call) -> None:
     lines = [line.split() for line in out.splitlines()]
     assert ["raw", "agreement", "0.83"] in [line[:3] for line in lines]
     assert ["ann", "ben", "4", "0.75"] in [line[:4] for line in lines]
-    assert "3 judges, 12 labels of 6 items in 3 queries; labels 0, 1, 2; intervals over queries" in out
-    assert "overlap of the relevant (≥ 1)" in out
-    assert "Two labels of an item are equal in 83% of cases; ordinal alpha is 0.88 (" in out  # 1 − 11 · 32 / 3024
-    assert "the same judge again" not in out  # nobody labelled anything again
+    assert all(count in out for count in ("3 judges", "12 labels", "6 items", "3 queries", "labels 0, 1, 2", "(≥ 1)"))
+    assert all(number in out for number in ("in 83% of", "alpha is 0.88 ("))  # 1 − 11 · 32 / 3024
+    assert not any("same" in line for line in lines)  # nobody labelled anything again
 
 
 @pytest.mark.parametrize(
     ("labels", "times", "words"),
     [
-        ([0, 0, 1, 1] * 10, 30, "reliable by Krippendorff's mark of 0.80."),
-        ([0, 1, 1, 0] * 10, 30, "below Krippendorff's mark of 0.67 for even tentative conclusions."),
-        (
-            [0, 0, 1, 1] * 9 + [0, 1, 1, 0],
-            30,
-            "enough for tentative conclusions by Krippendorff's mark of 0.67, short of 0.80.",
-        ),
-        (
-            [0, 0, 1, 1] * 9 + [0, 1, 1, 0],
-            5,
-            "around Krippendorff's mark of 0.67 for tentative conclusions, and not surely above it.",
-        ),
+        ([0, 0, 1, 1] * 10, 30, "reliable by"),
+        ([0, 1, 1, 0] * 10, 30, "below"),
+        ([0, 0, 1, 1] * 9 + [0, 1, 1, 0], 30, "tentative conclusions by"),
+        ([0, 0, 1, 1] * 9 + [0, 1, 1, 0], 5, "around"),
     ],
 )
 def test_alpha_is_read_by_its_cautious_end(labels: list[int], times: int, words: str, ringtrue: Call) -> None:
     rows = [f"q{place // 4},d{place // 2},{'xy'[place % 2]},{label}" for place, label in enumerate(labels * times)]
     Path("many.csv").write_text("query,doc,judge,label\n" + "\n".join(rows) + "\n")
-    assert ringtrue("agree", "many.csv", "--resamples", "200").out.rstrip().endswith(words)
+    verdict = ringtrue("agree", "many.csv", "--resamples", "200").out.rstrip().splitlines()[-1]
+    assert verdict.partition(" Krippendorff's mark ")[0].endswith(words)
 
 
 def test_rel_moves_what_overlap_is_about(ringtrue: Call) -> None:
@@ -155,8 +136,6 @@ def test_rel_moves_what_overlap_is_about(ringtrue: Call) -> None:
     assert low["alpha_ordinal"] == high["alpha_ordinal"]
     none = ringtrue("agree", "l.csv", "--rel", "3", "--json").json["overall"]["overlap"]
     assert (none["value"], none["note_codes"]) == (None, ["nothing-relevant"])
-    assert "--rel " in none["notes"][0]
-    assert "--rel " in ringtrue("agree", "l.csv", "--rel", "3").out
 
 
 def test_gold_is_compared_with_everybody(ringtrue: Call) -> None:
@@ -167,16 +146,16 @@ def test_gold_is_compared_with_everybody(ringtrue: Call) -> None:
         ("gold", "ben", 3),
     ]
     assert found["consensus"]["agreement"]["value"] == pytest.approx(2 / 3)
-    assert found["notes"][-1] == "3 of 6 items have a gold label"
-    table = ringtrue(*words).out
-    assert "pairs with gold" in table
-    assert "The judges' majority gives the gold label to 67% of 3 items (kappa 0.50)." in table
+    assert found["note_codes"][-1] == "items-with-gold"
+    lines = ringtrue(*words).out.splitlines()
+    assert [line.split()[1] for line in lines if line.startswith("gold ")] == ["majority", "ann", "ben"]
+    assert any(number in line for line in lines for number in ("67% of 3 items", "(kappa 0.50)"))
 
 
 def test_no_resamples_no_intervals(ringtrue: Call) -> None:
     found = ringtrue("agree", "l.csv", "--resamples", "0", "--json").json
     assert {(one["low"], one["high"], one["se"]) for one in found["overall"].values()} == {(None, None, None)}
-    assert "labels 0, 1, 2; no intervals asked\n" in ringtrue("agree", "l.csv", "--resamples", "0").out
+    assert "no intervals" in ringtrue("agree", "l.csv", "--resamples", "0").out
     assert found["overall"]["agreement"]["value"] == pytest.approx(5 / 6)
 
 
@@ -204,22 +183,22 @@ def test_csv_has_every_statistic_with_every_digit(ringtrue: Call) -> None:
 
 def test_markdown_and_latex_are_what_they_say(ringtrue: Call) -> None:
     markdown = ringtrue("agree", "l.csv", "--format", "markdown").out
-    assert markdown.splitlines()[:2] == ["| all judges | value | 95% interval |", "| --- | ---: | ---: |"]
-    assert "| pairs of judges |" in markdown
+    assert markdown.splitlines()[1] == "| --- | ---: | ---: |"
+    assert sum(line.startswith("| --- |") for line in markdown.splitlines()) == 2
     latex = ringtrue("agree", "l.csv", "--format", "latex").out
     assert latex.count(r"\begin{tabular}") == 2
-    assert "% Two labels of an item are equal" in latex
+    assert [line for line in latex.splitlines() if line.startswith("% ") and "83% of" in line]
 
 
 def test_only_ten_pairs_are_shown_and_the_rest_counted(ringtrue: Call) -> None:
     rows = [f"d{doc},j{judge},{(doc * judge) % 2}" for doc in range(5) for judge in range(6)]
     Path("six.csv").write_text("doc,judge,label\n" + "\n".join(rows) + "\n")
     answer = ringtrue("agree", "six.csv")
-    assert "5 more pairs in --json and --format csv" in answer.out
+    assert "5 more pairs" in answer.out
     assert sum(line.startswith("j") for line in answer.out.splitlines()) == 10
     few = ringtrue("agree", "six.csv", "--pairs", "3")
-    assert "3 of 15 pairs of judges are given, those with the most items in common" in few.err
     assert sum(line.startswith("j") for line in few.out.splitlines()) == 3
+    assert "pairs-left-out" in ringtrue("agree", "six.csv", "--pairs", "3", "--json").notes
 
 
 # Panels
@@ -234,8 +213,7 @@ def test_panels_are_compared_by_their_majorities_and_each_within_itself(ringtrue
     assert (pair["a"], pair["b"], pair["n"], pair["confusion"]) == ("crowd", "nist", 3, [[1, 1], [0, 1]])
     table = ringtrue("agree", "panels.csv", "--panels", "panel").out
     assert table.startswith("panel ")
-    assert "pairs of panels" in table
-    assert "2 panels, 6 labels of 3 items in 2 queries" in table
+    assert all(count in table for count in ("of panels", "2 panels", "6 labels", "3 items", "2 queries"))
 
 
 def test_a_panel_of_one_judge_has_no_agreement_within_and_is_compared_all_the_same(ringtrue: Call) -> None:
@@ -243,7 +221,7 @@ def test_a_panel_of_one_judge_has_no_agreement_within_and_is_compared_all_the_sa
     assert answer.code == 0
     nist = answer.json["panels"]["nist"]
     assert (nist["judges"], nist["overall"]["agreement"]["value"]) == (1, None)
-    assert nist["overall"]["agreement"]["notes"] == ["no item has labels of two judges"]
+    assert nist["overall"]["agreement"]["note_codes"] == ["no-shared-items"]
 
 
 def test_a_panel_that_saw_no_gold_document_stands_beside_one_that_did(ringtrue: Call) -> None:
@@ -253,13 +231,13 @@ def test_a_panel_that_saw_no_gold_document_stands_beside_one_that_did(ringtrue: 
     panels = ringtrue(*words, "--json").json["panels"]
     assert panels["late"]["consensus"] is None
     assert panels["nist"]["consensus"]["agreement"]["value"] == 1
-    assert "gold: kappa of its majority with gold" in ringtrue(*words).out
+    assert ringtrue(*words).out.splitlines()[0].split()[-1] == "gold"
 
 
 def test_a_column_that_tells_no_panels_is_refused(ringtrue: Call) -> None:
-    answer = ringtrue("agree", "panels.csv", "--panels", "panle")
-    refused(answer, "no column 'panle'", code=2)
-    assert "'panel'? (--panels)" in answer.err
+    answer = ringtrue("agree", "panels.csv", "--panels", "panle", "--json")
+    assert answer.stop == (2, "unknown-column", "column")
+    assert "'panel'" in answer.error["message"]
 
 
 # Preferences
@@ -273,11 +251,10 @@ def test_preferences_have_circles_and_no_overlap(ringtrue: Call) -> None:
     assert found["transitivity"]["cycle"]["query"] == "q1"
     assert sorted(found["transitivity"]["cycle"]["docs"]) == ["a", "b", "c"]
     table = ringtrue("agree", "p.csv").out
-    assert "2 judges, 8 labels of 4 pairs in 2 queries; intervals over queries" in table
-    assert "Of 1 triple of documents, the majority's preferences run in a circle in 100.0% (coin flips: 25%)." in table
-    assert "Such as in query q1: " in table
+    assert all(count in table for count in ("2 judges", "8 labels", "4 pairs", "2 queries"))
+    assert all(number in table for number in ("1 triple", " 100.0% ", "query q1: "))
     assert "overlap" not in table
-    refused(ringtrue("agree", "p.csv", "--scale", "0-1"), "--scale is about labels, and these are preferences", code=2)
+    assert ringtrue("agree", "p.csv", "--scale", "0-1", "--json").stop == (2, "unused-parameter", "scale")
 
 
 # Over time
@@ -292,70 +269,76 @@ def test_labels_with_a_time_are_followed(ringtrue: Call) -> None:
     assert [period["labels"] for period in drift] == [15] * 4
     assert (drift[0]["first"], drift[-1]["last"]) == ("2024-05-01 10:00:00", "2024-05-01 10:29:00")
     assert [period["agreement"]["value"] for period in drift] == [1] * 4
-    assert "over time: how often a label is another judge's" in ringtrue("agree", "time.csv").out
+    assert "over time" in ringtrue("agree", "time.csv").out
     Path("odd.csv").write_text("query,doc,judge,label,time\n" + "\n".join(rows[:-1]) + "\nq1,d29,y,0,tomorrow\n")
-    refused(ringtrue("agree", "odd.csv"), "row 60: expected a time in column 'time'")
+    odd = ringtrue("agree", "odd.csv", "--json")
+    assert odd.stop == (1, "bad-time", None)
+    assert ("row 60" in odd.error["message"], "'tomorrow'" in odd.error["message"]) == (True, True)
 
 
 # Bad input
 
 
 def test_one_judge_is_refused_with_what_to_do(ringtrue: Call) -> None:
-    answer = ringtrue("agree", "l.csv", "--where", "judge=ann")
-    refused(answer, "all 6 labels are by one judge, 'ann': agreement needs two or more, in a column 'judge' or in the")
-    assert "--gold FILE compares" in answer.err
+    answer = ringtrue("agree", "l.csv", "--where", "judge=ann", "--json")
+    assert answer.stop == (1, "one-judge", None)
+    assert all(part in answer.error["message"] for part in ("all 6 labels", "'ann'", "--gold"))
 
 
 def test_judges_with_nothing_in_common_are_refused(ringtrue: Call) -> None:
-    refused(ringtrue("agree", "l.csv", "--where", "judge!=ann"), "2 judges, and no item that two of them labelled")
+    assert ringtrue("agree", "l.csv", "--where", "judge!=ann", "--json").stop == (1, "no-shared-items", None)
 
 
 def test_everybody_the_same_is_told_in_words_and_never_as_nan(ringtrue: Call) -> None:
     Path("same.csv").write_text("query,doc,judge,label\n" + "".join(f"q{n // 2},d,{'xy'[n % 2]},1\n" for n in range(8)))
     table = ringtrue("agree", "same.csv").out
     assert "nan" not in table.lower().split()
-    assert "undefined: everybody gave the label 1: agreement beyond chance is undefined" in table
-    assert "Two labels of an item are equal in 100% of cases; everybody gave the label 1" in table
-    assert "NaN" not in ringtrue("agree", "same.csv", "--json").out
+    assert ("undefined:" in table, "100% of" in table) == (True, True)
+    answer = ringtrue("agree", "same.csv", "--json")
+    assert (answer.json["overall"]["fleiss_kappa"]["value"], answer.json["overall"]["agreement"]["value"]) == (None, 1)
+    assert answer.json["overall"]["fleiss_kappa"]["note_codes"] == ["constant-labels"]
+    assert "NaN" not in answer.out
 
 
 def test_labels_outside_the_scale_are_refused_left_out_or_moved(ringtrue: Call) -> None:
-    stray = "l.csv: 4 labels outside the scale 0, 1: 2 by ann (2 times), 2 by ben, 2 by cid"
-    refused(ringtrue("agree", "l.csv", "--scale", "0-1"), f"{stray}; --outside exclude leaves them out")
+    answer = ringtrue("agree", "l.csv", "--scale", "0-1", "--json")
+    assert answer.stop == (1, "labels-outside-scale", None)
+    stray = ("l.csv: 4 labels", "2 by ann (2 times)", "2 by ben", "2 by cid")
+    assert all(part in answer.error["message"] for part in (*stray, "--outside exclude"))
     left, moved = (
         ringtrue("agree", "l.csv", "--scale", "0-1", "--outside", how, "--json").json for how in ("exclude", "clip")
     )
     assert (left["votes"], moved["votes"], moved["labels"]) == (8, 12, [0, 1])
-    assert left["notes"][0] == f"{stray}; left out"
+    assert (left["note_codes"][0], all(part in left["notes"][0] for part in stray)) == ("outside-scale-excluded", True)
 
 
 def test_repeats_need_a_choice_and_tell_their_lines(ringtrue: Call) -> None:
     Path("again.csv").write_text(LABELS + "bread,d1,ann,0\n")
-    answer = ringtrue("agree", "again.csv")
-    refused(answer, "again.csv: judge 'ann' labelled document 'd1' of query 'bread' 2 times (2, 0)")
-    assert "--repeats first or --repeats last" in answer.err
-    assert "rows 1, 13" in answer.err
+    answer = ringtrue("agree", "again.csv", "--json")
+    assert answer.stop == (1, "repeated-labels", "repeats")
+    assert all(part in answer.error["message"] for part in ("again.csv: ", "'ann'", "'d1'", "'bread'", "(2, 0)"))
+    assert all(f"--repeats {keep}" in answer.error["message"] for keep in ("first", "last", "all"))
+    assert "rows 1, 13" in answer.error["message"]
     raw = {}
     for repeats in ("first", "last", "all"):
-        answer = ringtrue("agree", "again.csv", "--repeats", repeats)
-        assert (
-            "A judge who labels an item again gives the same label in 0% of cases; another judge gives it in 50%."
-            in answer.out
-        )
-        assert "1 label repeats a judge's own label of an item" in answer.err
-        raw[repeats] = ringtrue("agree", "again.csv", "--repeats", repeats, "--json").json["overall"]["agreement"][
-            "value"
-        ]
+        words = ("agree", "again.csv", "--repeats", repeats)
+        assert any("0% of" in line and line.endswith(" 50%.") for line in ringtrue(*words).out.splitlines())
+        answer = ringtrue(*words, "--json")
+        assert ("repeats-count" if repeats == "all" else "repeats-dropped") in answer.notes
+        assert answer.json["overall"]["self_consistency"]["value"] == 0
+        raw[repeats] = answer.json["overall"]["agreement"]["value"]
     assert raw == pytest.approx({"first": 5 / 6, "last": 4 / 6, "all": (4 + 1 / 3) / 6})
 
 
 def test_labels_in_words_are_refused_with_their_row(ringtrue: Call) -> None:
     Path("words.csv").write_text("query,doc,judge,label\nq,d,x,1\nq,d,y,good\n")
-    refused(ringtrue("agree", "words.csv"), "row 2: expected a finite number in column 'label', found 'good'")
+    answer = ringtrue("agree", "words.csv", "--json")
+    assert answer.stop == (1, "bad-label", None)
+    assert all(part in answer.error["message"] for part in ("row 2", "'label'", "'good'"))
 
 
 def test_a_level_that_is_none_is_refused(ringtrue: Call) -> None:
-    refused(ringtrue("agree", "l.csv", "--level", "95"), "level must lie between 0 and", code=2)
+    assert ringtrue("agree", "l.csv", "--level", "95", "--json").stop == (2, "bad-level", "level")
     assert "90% interval" in ringtrue("agree", "l.csv", "--level", "0.9").out
 
 
@@ -397,7 +380,8 @@ def test_nist_reviewers_and_crowd_compared_in_one_command(data: Path, ringtrue: 
 def test_every_kind_of_real_collection_is_read(data: Path, ringtrue: Call) -> None:
     web = ringtrue("agree", str(data / "web5/label.csv"), "--gold", str(data / "web5/truth.csv"), "--resamples", "50",
                    "--pairs", "5", "--json").json  # fmt: skip
-    assert (web["items"], web["judges"], web["overall"]["agreement"]["method"]) == (2665, 177, "bootstrap over items")
+    assert (web["items"], web["judges"]) == (2665, 177)
+    assert web["overall"]["agreement"]["method"].split() == ["bootstrap", "over", "items"]
     assert web["consensus"]["agreement"]["value"] > web["overall"]["agreement"]["value"]
     arena = ringtrue(
         "agree", str(data / "arena/llmfao.csv"), "--columns", "query=prompt", "--resamples", "50", "--json"
@@ -405,7 +389,8 @@ def test_every_kind_of_real_collection_is_read(data: Path, ringtrue: Call) -> No
     assert 0.75 < arena["transitivity"]["majority"]["value"] < 1
     assert arena["overall"]["alpha_nominal"]["low"] > 0
     passages = str(data / "dl21/human.pref")
-    refused(ringtrue("agree", passages), "as in 1,485 other cases, and nothing tells whose they are")
+    refused = ringtrue("agree", passages, "--json")
+    assert (refused.stop, "1,485 other" in refused.error["message"]) == ((1, "unnamed-judges", None), True)
     pairs = ringtrue("agree", passages, "--repeats", "all", "--resamples", "50", "--json").json
     assert pairs["overall"]["self_consistency"]["value"] > 0.5
-    assert pairs["overall"]["conger"]["notes"] == ["there is one judge, whose habits cannot be compared"]
+    assert pairs["overall"]["conger"]["note_codes"] == ["one-judge"]

@@ -59,9 +59,9 @@ def test_traps_and_the_rule_of_acceptance(crowd: Path, ringtrue) -> None:
         2,
     )
     assert traps["bob"]["accepted"] == 2
-    assert any("accepted at 4 of 5 traps passed" in note for note in answer.json["notes"])
-    mild = ringtrue("judges", "labels.csv", "--traps", "traps.csv")
-    assert "--accept 4/5 would let" in mild.err
+    assert ("accept-rule" in answer.notes, "4 of 5 traps" in answer.err) == (True, True)
+    mild = ringtrue("judges", "labels.csv", "--traps", "traps.csv", "--json")
+    assert ("accept-rule" in mild.notes, "--accept 4/5" in mild.err) == (True, True)
 
 
 def test_the_table_says_who_why_and_what_then(crowd: Path, ringtrue) -> None:
@@ -80,23 +80,21 @@ def test_the_table_says_who_why_and_what_then(crowd: Path, ringtrue) -> None:
         "mostly",
     ]
     assert lines[2].startswith("eve ")
-    assert "  one label: says 2 in 100% of 30 labels" in answer.out
-    assert "without this judge: " in answer.out
-    assert "Whom should I look at? At eve:" in answer.out
+    assert all(part in answer.out for part in ("one label: ", "100% of 30 labels", "this judge: ", " At eve:"))
     assert max(map(len, lines)) <= 100
 
 
 def test_columns_without_data_are_left_out_and_good_judges_are_not_named(crowd: Path, ringtrue) -> None:
     answer = ringtrue("judges", "labels.csv", "--where", "judge!=eve")
     assert "flags" not in answer.out.splitlines()[0]
-    assert answer.out.splitlines()[-1] == "Whom should I look at? Nobody stands out: none of the 3 judges is flagged."
+    assert all(part in answer.out.splitlines()[-1] for part in ("Nobody", "3 judges"))
 
 
 def test_csv_has_a_row_for_each_judge_with_every_digit(crowd: Path, ringtrue) -> None:
     rows = list(csv.DictReader(io.StringIO(ringtrue("judges", "labels.csv", "--format", "csv").out)))
     assert [row["judge"] for row in rows] == ["ann", "bob", "cid", "eve"]
     assert float(rows[3]["common_share"]) == 1
-    assert rows[3]["flags"].startswith("guessing; one label")
+    assert rows[3]["flags"].split("; ")[:2] == ["guessing", "one label"]
     assert rows[0]["gold_accuracy"] == ""
 
 
@@ -104,7 +102,7 @@ def test_many_judges_are_cut_in_the_table_and_counted(crowd: Path, ringtrue) -> 
     rows = [f"i{item},w{judge},{(item + (judge == item % 40)) % 2}" for judge in range(40) for item in range(20)]
     (crowd / "many.csv").write_text("\n".join(["item,worker,label", *rows]) + "\n")
     answer = ringtrue("judges", "many.csv")
-    assert "20 more judges, none of them flagged" in answer.out
+    assert "20 more judges" in answer.out
     assert len(ringtrue("judges", "many.csv", "--format", "csv").out.splitlines()) == 41
 
 
@@ -115,45 +113,46 @@ def test_preferences_go_the_same_way(crowd: Path, ringtrue) -> None:
     answer = ringtrue("judges", "pairs.csv", "--json")
     assert [one["side_bias"]["left"]["value"] for one in answer.json["judges"]] == [0.5, 0.5, 1.0]
     table = ringtrue("judges", "pairs.csv").out
-    assert "left: how often the left document wins" in table
+    assert "\nleft: " in table
     assert "mostly" not in table
 
 
 @pytest.mark.parametrize(
-    ("words", "code", "says"),
+    ("words", "stop"),
     [
-        (["--traps", "labels.csv", "--accept", "6/5"], 2, "--accept expects M/N"),
-        (["--traps", "traps.csv", "--accept", "most"], 2, "--accept expects M/N"),
-        (["--traps", "none.csv"], 1, "none.csv"),
-        (["--traps", "far.csv"], 1, "no trap was met by any judge"),
-        (["--gold", "far.csv"], 1, "no gold item was labelled by the judges"),
-        (["--gold", "-", "--traps", "-"], 2, "standard input (-) can be read only once"),
-        (["--columns", "seconds=mood"], 1, "row 1: expected seconds, 0 or more, in column 'seconds', found 'glad'"),
+        (["--traps", "labels.csv", "--accept", "6/5"], (2, "bad-value", "accept")),
+        (["--traps", "traps.csv", "--accept", "most"], (2, "bad-value", "accept")),
+        (["--traps", "none.csv"], (1, "no-such-file", None)),
+        (["--traps", "far.csv"], (1, "no-trap-met", None)),
+        (["--gold", "far.csv"], (1, "gold-unlabelled", None)),
+        (["--gold", "-", "--traps", "-"], (2, "input-read-twice", None)),
+        (["--columns", "seconds=mood"], (1, "bad-seconds", None)),
     ],
 )
-def test_what_cannot_be_done_is_told_in_one_line(crowd: Path, ringtrue, words: list[str], code: int, says: str) -> None:
+def test_what_cannot_be_done_is_told_in_one_line(
+    crowd: Path, ringtrue, words: list[str], stop: tuple[int, str, str | None]
+) -> None:
     (crowd / "far.csv").write_text("query,doc,label\nz,z,1\n")
-    answer = ringtrue("judges", "labels.csv", *words)
-    assert (answer.code, answer.out) == (code, "")
-    assert says in answer.err
-    assert len(answer.err.splitlines()) == 1
+    answer = ringtrue("judges", "labels.csv", *words, "--json")
+    assert answer.stop == stop
+    assert answer.err.count("\n") == 1
 
 
 def test_one_judge_alone_is_reported_on_where_labels_were_timed(crowd: Path, ringtrue) -> None:
-    answer = ringtrue("judges", "labels.csv", "--where", "judge=ann")
+    answer = ringtrue("judges", "labels.csv", "--where", "judge=ann", "--json")
     assert answer.code == 0
-    assert "one judge alone: there are no others to compare with" in answer.err
+    assert "one-judge" in answer.notes
     (crowd / "alone.csv").write_text("item,worker,label\na,ann,1\nb,ann,0\n")
-    answer = ringtrue("judges", "alone.csv")
-    assert (answer.code, answer.out, len(answer.err.splitlines())) == (1, "", 1)
-    assert "there is one judge, 'ann'," in answer.err
-    assert "--gold FILE or --traps FILE" in answer.err
+    answer = ringtrue("judges", "alone.csv", "--json")
+    assert answer.stop == (1, "nothing-to-check", None)
+    assert answer.err.count("\n") == 1
+    assert all(part in answer.error["message"] for part in ("'ann'", "--gold"))
 
 
 def test_a_judge_who_labelled_twice_is_told_with_rows(crowd: Path, ringtrue) -> None:
     (crowd / "twice.csv").write_text("item,worker,label\na,x,1\na,x,0\na,y,1\n")
-    answer = ringtrue("judges", "twice.csv")
-    assert (answer.code, "(rows 1, 2)" in answer.err) == (1, True)
+    answer = ringtrue("judges", "twice.csv", "--json")
+    assert (answer.stop, "(rows 1, 2)" in answer.error["message"]) == ((1, "repeated-labels", "repeats"), True)
     assert ringtrue("judges", "twice.csv", "--repeats", "all").code == 0
 
 
@@ -184,7 +183,10 @@ def test_several_files_of_labels_count_together(crowd: Path, ringtrue) -> None:
     for command in (("judges", "--traps", "traps.csv"), ("agree",), ("aggregate",)):
         several = ringtrue(command[0], "one.csv", "two.csv", *command[1:], "--json")
         assert several.json == ringtrue(command[0], "labels.csv", *command[1:], "--json").json
-    answer = ringtrue("aggregate", "one.csv", "two.csv", "-o", "two.csv")
-    assert (answer.code, "cannot be written onto what it is made from" in answer.err) == (2, True)
-    levels = ("--at-least", "1/3", "--levels", "0,1,2")
-    assert "with --levels, LABELS is one file" in ringtrue("disagreement", "one.csv", "two.csv", *levels).err
+    assert ringtrue("aggregate", "one.csv", "two.csv", "-o", "two.csv", "--json").stop == (
+        2,
+        "overwrites-input",
+        "output",
+    )
+    levels = ("--at-least", "1/3", "--levels", "0,1,2", "--json")
+    assert ringtrue("disagreement", "one.csv", "two.csv", *levels).stop == (2, "conflicting-parameters", "labels")

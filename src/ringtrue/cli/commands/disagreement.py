@@ -189,7 +189,7 @@ def _read_labels_in_words(
     from ringtrue.cli.options.files import formats_by_kind
     from ringtrue.files.formats import TABLE_FORMATS, recognise_format
     from ringtrue.files.tabular import read_table
-    from ringtrue.tables.columns import COLUMN_ALIASES, suggest_column
+    from ringtrue.tables.columns import COLUMN_ALIASES, suggest_columns
 
     if label_inputs.scale is not None:
         raise OptionError(
@@ -221,10 +221,10 @@ def _read_labels_in_words(
     ((columns, where),) = columns_per_file([source], columns, where, form)
     frame = read_table(source, form, columns=columns, where=where)
     if not {name.lower() for name in frame.columns} & set(COLUMN_ALIASES["query"]):
-        label_inputs.notes.append(
-            f"{source.display_name}: no column names the query: each document is an item of its own"
-            f"{suggest_column('query', frame.columns)}"
-        )
+        text = "no column names the query: each document is an item of its own"
+        hints = suggest_columns("query", frame.columns)
+        note = Note("no-query-column", text, parameter="columns", subject=source.display_name, suggestions=hints)
+        label_inputs.notes.append(note)
     return frame
 
 
