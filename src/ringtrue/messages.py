@@ -24,8 +24,8 @@ class Suggestion:
     Examples:
         >>> print(Suggestion("counts only the last", repeats="last"))
         repeats='last' counts only the last
-        >>> print(Suggestion("draws whole queries", function="sample_queries", queries=20, measure=...))
-        `rt.sample_queries(…, queries=20, measure=…)` draws whole queries
+        >>> print(Suggestion("draws whole queries", function="sample_queries", queries=20, measures="nDCG@10"))
+        `rt.sample_queries(…, queries=20, measures='nDCG@10')` draws whole queries
     """
 
     __slots__ = ("arguments", "function", "purpose")

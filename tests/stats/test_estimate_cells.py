@@ -5,6 +5,7 @@ from __future__ import annotations
 from hypothesis import given, strategies as st
 
 from ringtrue.formatting.grid import format_signed
+from ringtrue.messages import Note
 from ringtrue.stats.results import Estimate, collect_footnotes, describe_intervals, format_estimates
 
 
@@ -42,14 +43,15 @@ def test_a_caption_says_what_stands_in_the_cells() -> None:
 
 
 def test_a_note_that_differs_only_by_its_numbers_is_told_once() -> None:
+    same = Note("said-of-all", "yes")
     table = {
-        "new": {"P": estimated(1.2, 1.1, 1.3, "the score 1.2 lies above 1", "said of all: yes")},
-        "old": {"P": estimated(1.4, 1.1, 1.6, "the score 1.4 lies above 1", "said of all: yes")},
+        "new": {"P": estimated(1.2, 1.1, 1.3, Note("above-1", "1.2 lies above 1"), same)},
+        "old": {"P": estimated(1.4, 1.1, 1.6, Note("above-1", "1.4 lies above 1"), same)},
     }
-    assert collect_footnotes(table, skip_prefix="said of all") == [
-        "P of new: the score 1.2 lies above 1 (and 1 more alike)"
-    ]
-    assert collect_footnotes(table)[1] == "P of new and 1 more: said of all: yes"
+    (above,) = collect_footnotes(table, skip={"said-of-all"})
+    assert (above.code, above.subject, above.text) == ("above-1", "P of new", "1.2 lies above 1 (and 1 more alike)")
+    shared = collect_footnotes(table)[1]
+    assert (shared.code, shared.subject, shared.text) == ("said-of-all", "P of new and 1 more", "yes")
 
 
 def test_a_difference_that_rounds_to_nothing_is_not_minus_nothing() -> None:

@@ -26,9 +26,17 @@ COMMAND_BY_FUNCTION = {
 OPTION_BY_ARGUMENT = {
     "": {"form": "forced"},  # in every command
     "agree": {"column": "panels"},
+    "compare": {"sampling_frame": "frame"},
+    "correct": {"versus": "versus_score"},
     "disagreement": {"gold_as_judge": "gold", "levels": "level_texts"},
-    "sample": {"measure": "measures"},
+    "evaluate": {"sampling_frame": "frame"},
+    "report": {"sampling_frame": "frame"},
+    "sample": {"compare": "comparing", "sampling_frame": "earlier_frame"},
     "stability": {"p": "persistence"},
+}
+# Functions that read what a command has options for: their arguments are options of the command that runs.
+OPTION_BY_READER = {
+    "read_judgments": {"where": "gold_where"},
 }
 
 
@@ -52,16 +60,20 @@ class CommandLine:
 
     def suggestion(self, suggestion: Suggestion) -> str:
         """`--repeats last`, or a whole call: `ringtrue sample … --queries 20`."""
+        reader = OPTION_BY_READER.get(suggestion.function, {})
+        is_here = bool(reader) or not suggestion.function
         command = self.command
-        if suggestion.function:
+        if not is_here:
             name = COMMAND_BY_FUNCTION.get(suggestion.function)
             command = load_command(name) if name else None
         if command is None:
             return ""
-        options = [_spell_argument(command, name, value) for name, value in suggestion.arguments.items()]
+        options = [
+            _spell_argument(command, reader.get(name, name), value) for name, value in suggestion.arguments.items()
+        ]
         if not all(options):
             return ""
-        if not suggestion.function:
+        if is_here:
             return " ".join(options)
         return f"`{' '.join(['ringtrue', command.name or '', '…', *options]).removesuffix(' …')}`"
 

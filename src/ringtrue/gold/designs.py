@@ -13,9 +13,9 @@ Population: TypeAlias = Literal["these", "like-these"]
 
 POPULATION_TEXTS: dict[Population, str] = {"these": "these queries", "like-these": "queries like these"}
 DESIGNS: dict[Design, str] = {
-    "pool_random": "drawn at random from the documents that the runs show",
-    "pool_stratified": "drawn from them with known probabilities (column prob), as `ringtrue sample --budget` does",
-    "whole_queries": "all documents of queries drawn at random, as `ringtrue sample --queries` does",
-    "external": "from elsewhere: a fixed number for each gold label, other documents, another time",
+    "pool_random": "documents drawn at random from those that the runs show",
+    "pool_stratified": "documents drawn from these with known probabilities, in a column prob",
+    "whole_queries": "all documents of queries drawn at random",
+    "external": "labels from elsewhere: a fixed number for each gold label, other documents, another time",
     "known": "no labels, but a confusion matrix in a JSON file",
 }

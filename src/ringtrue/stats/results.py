@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from ringtrue.formatting.grid import exact_cells
-from ringtrue.messages import notes_as_dict
+from ringtrue.messages import Note, notes_as_dict
 
 if TYPE_CHECKING:
     import polars as pl
@@ -345,30 +344,30 @@ def describe_intervals(columns: Sequence[Sequence[str]], level: float | None = N
     return f"; the ends of the {interval} in brackets" if "(" in all_cells else ""
 
 
-def collect_footnotes(table: Mapping[str, Mapping[str, Estimate]], *, skip_prefix: str = "") -> list[str]:
-    """The notes of single estimates, run by run and measure by measure; what differs only by its numbers is told once.
+def collect_footnotes(table: Mapping[str, Mapping[str, Estimate]], *, skip: Collection[str] = ()) -> list[Note]:
+    """The notes of single estimates, run by run and measure by measure; one that several have is there once.
 
-    Notes that begin with `skip_prefix` are left out: they are said of the whole.
+    Notes with a code in `skip` are left out: they are said of the whole.
 
     Examples:
-        >>> doubt = Estimate(value=0.5, n=1, method="t", notes=("a single query: no interval can be given",))
-        >>> collect_footnotes({"new": {"AP": doubt}, "old": {"AP": doubt}})
+        >>> doubt = Note("single-query", "a single query: no interval can be given")
+        >>> estimate = Estimate(value=0.5, n=1, method="t", notes=(doubt,))
+        >>> collect_footnotes({"new": {"AP": estimate}, "old": {"AP": estimate}})
         ['AP of new and 1 more: a single query: no interval can be given']
     """
-    places_by_wording: dict[str, list[tuple[str, str]]] = {}
+    by_code: dict[str, list[Note]] = {}
     for run, estimates in table.items():
         for measure, estimate in estimates.items():
             for note in estimate.notes:
-                if not skip_prefix or not note.startswith(skip_prefix):
-                    places_by_wording.setdefault(re.sub(r"[−-]?[\d.]*\d", "#", note), []).append(
-                        (f"{measure} of {run}", note)
-                    )
-    return [_merge_footnotes(places) for places in places_by_wording.values()]
+                if isinstance(note, Note) and note.code not in skip:
+                    by_code.setdefault(note.code, []).append(note.about(f"{measure} of {run}"))
+    return [_merge_footnotes(notes) for notes in by_code.values()]
 
 
-def _merge_footnotes(places: Sequence[tuple[str, str]]) -> str:
-    (first, note), n_more = places[0], len(places) - 1
+def _merge_footnotes(notes: Sequence[Note]) -> Note:
+    first, n_more = notes[0], len(notes) - 1
     if not n_more:
-        return f"{first}: {note}"
-    all_equal = all(other_note == note for _, other_note in places)
-    return f"{first} and {n_more} more: {note}" if all_equal else f"{first}: {note} (and {n_more} more alike)"
+        return first
+    if len({note.text for note in notes}) == 1:
+        return first.changed(subject=f"{first.subject} and {n_more} more")
+    return first.changed(text=f"{first.text} (and {n_more} more alike)")

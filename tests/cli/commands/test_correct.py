@@ -157,7 +157,7 @@ def test_other_formats_have_the_same_tables(ringtrue, form: str) -> None:
 @pytest.mark.parametrize(
     ("change", "says"),
     [
-        ({"--score": "62.6"}, "the score lies between 0 and 1, found 62.6; write 62.6% as 0.626"),
+        ({"--score": "62.6"}, "--score 0.626 is 62.6%"),
         ({"--score": "-1"}, "the score lies between 0 and 1, found -1"),
         ({"--sd": "-0.1"}, "a standard deviation is 0 or more, found -0.1"),
         ({"--sd": "0.9"}, "have a standard deviation of"),
@@ -167,7 +167,7 @@ def test_other_formats_have_the_same_tables(ringtrue, form: str) -> None:
         ({"--nonrelevant": "0/0"}, "no gold label is on a nonrelevant document (0/0)"),
         ({"--relevant": "72.9%"}, "found '72.9%'; write 72.9% as 0.729"),
         ({"--relevant": "most"}, "--relevant expects right/labels, such as 43/59, or a known share, such as 0.9"),
-        ({"--relevant": "73"}, "the rate on relevant documents lies between 0 and 1, found 73; write 73% as 0.73"),
+        ({"--relevant": "73"}, "--relevant 0.73 is 73%"),
         ({"--versus-score": ".6"}, "--versus-queries is missing"),
         ({"--versus-sd": ".6"}, "--versus-score is missing"),
         (

@@ -131,7 +131,7 @@ def test_json_has_every_key_of_the_contract(gold, ringtrue) -> None:
     assert found["notes"] == [few]
     assert list(found["judge"]) == ["relevant", "nonrelevant", "youden", "confusion"]
     assert found["judge"]["confusion"]["rows"] == "gold"
-    assert {tuple(check) for check in found["checks"]} == {("check", "passed", "p_value", "text")}
+    assert {tuple(check) for check in found["checks"]} == {("check", "passed", "p_value", "text", "code")}
     assert found["methods"]["P@5"].startswith("P@5 by the difference estimator")
 
 
@@ -420,8 +420,7 @@ def test_a_sample_for_comparing_runs_does_not_evaluate_one_of_them(gold, ringtru
     name = gold("--budget", "100", "--compare", "--for", "P@5")
     answer = ringtrue("evaluate", *WORDS, "--gold", name, "-m", "P@5")
     assert (answer.code, answer.out) == (1, "")
-    assert "drawn to compare runs by P@5, and what the runs share had no chance" in answer.err
-    assert "(`ringtrue sample … --for P@5`, without --compare)" in answer.err
+    assert "`ringtrue sample … --measure P@5` draws one" in answer.err
     assert len(answer.err.splitlines()) == 1
     assert ringtrue("compare", *WORDS, "--gold", name, "-m", "P@5").code == 0
 
@@ -537,7 +536,7 @@ def test_one_table_can_hold_both_judges(shop: Path, ringtrue) -> None:
         (["--gold", "known.json", "--gold-where", "judge=ann"], "--gold-where: known.json is a confusion matrix"),
         (
             ["--gold", "gold.csv", "--design", "external"],
-            "the gold labels say themselves that they are 'pool_stratified'",
+            "leaving out --design goes by the column",
         ),
         (["--gold", "elsewhere.csv", "--design", "known"], "the design 'known' needs a confusion matrix"),
         (["--gold", "known.json", "--design", "pool_random"], "a confusion matrix has no documents"),
@@ -564,11 +563,11 @@ def test_a_wrong_question_is_told_with_exit_code_2(gold, ringtrue, command: str,
     [
         (["--test", "permutation"], "--test permutation takes labels as they are: with --gold, leave it out"),
         (["--test", "wilcoxon"], "or say independent"),
-        (["--adjust", "tukey"], "with gold, adjust by holm or bh"),
+        (["--adjust", "tukey"], "--adjust holm or --adjust bh works"),
         (["--mid-p"], "--mid-p says nothing with --gold, where no sign test is made: leave it out"),
         (["--resamples", "10000"], "--resamples says nothing with --gold, where nothing is drawn anew: leave it out"),
         (["--topics", "topics.csv"], "--topics says nothing with --gold, where no single query is shown: leave it out"),
-        (["--test", "independent", "--method", "difference"], "it goes with --method confusion"),
+        (["--test", "independent", "--method", "difference"], "--method confusion corrects by them"),
         (["--baseline", "nwe"], "no run is called 'nwe', the baseline; did you mean 'new'?"),
     ],
 )
@@ -606,9 +605,9 @@ def test_gold_that_does_not_say_how_it_was_drawn_is_refused_with_the_five_design
     for command in ("evaluate", "compare"):
         answer = ringtrue(command, *WORDS, "--gold", plain, "-m", "P@5")
         assert (answer.code, answer.out) == (1, "")
-        assert "say --design NAME, or give the file a column design" in answer.err
-        assert [name for name in ("pool_random", "pool_stratified", "whole_queries", "external", "known")
-                if f"{name}: " not in answer.err] == []  # fmt: skip
+        assert "--frame FILE says it" in answer.err
+        designs = ("pool_random", "pool_stratified", "whole_queries", "external")
+        assert all(f"--design {name} " in answer.err for name in designs)
         assert len(answer.err.splitlines()) == 1
 
 
@@ -639,7 +638,7 @@ BAD: dict[str, tuple[Callable[[int, dict[str, str]], dict[str, str] | None], str
     ),
     "half of a draw": (
         lambda place, row: row if place % 2 else None,
-        "120 documents were drawn, and 60 are here: were rows lost, or added?",
+        "120 documents were drawn, and 60 are here",
     ),
     "only labels that say nothing": (
         lambda _, row: row | {"label": "-1"},
@@ -682,15 +681,15 @@ def test_gold_that_cannot_be_used_is_told_with_exit_code_1(gold, ringtrue, comma
 @pytest.mark.parametrize(
     ("words", "says"),
     [
-        (["--gold", "gold.csv", "-m", "nDCG@5"], "draw whole queries (`ringtrue sample … --queries 20 --for nDCG@5`)"),
-        (["--gold", "gold.csv", "-m", "AP"], "or ask for a measure that is a sum over documents (P@k, CG@k, DCG@k"),
+        (["--gold", "gold.csv", "-m", "nDCG@5"], "`ringtrue sample … --queries 20 --measure nDCG@5`"),
+        (["--gold", "gold.csv", "-m", "AP"], "(P@k, CG@k, DCG@k"),
         (
             ["--gold", "elsewhere.csv", "--design", "external", "-m", "nDCG@5"],
-            "`ringtrue sample … --queries 20 --for nDCG@5`",
+            "`ringtrue sample … --queries 20 --measure nDCG@5`",
         ),
         (
             ["--gold", "elsewhere.csv", "--design", "external", "--method", "gold", "-m", "P@5"],
-            "only the method 'confusion'",
+            "--method confusion can use them",
         ),
         (["--gold", "one.csv", "--design", "whole_queries", "-m", "RR"], "at least 2 whole queries that bronze judged"),
         (["--gold", "one.csv", "--design", "external", "-m", "P@5"], "no gold label is"),

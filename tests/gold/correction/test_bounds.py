@@ -12,13 +12,13 @@ from hypothesis import given, strategies as st
 
 import ringtrue as rt
 from gold.correction.worlds import World, world
+from gold.refusals import codes, names, with_code
 from ringtrue.evaluation.measures import parse
 from ringtrue.gold.correction.bronze_worth import BronzeWorth, compare_widths
 from ringtrue.gold.correction.possible_values import UNIT_MEASURES, cut_to_possible, possible_values
 from ringtrue.stats.results import Estimate
 from strategies import examples
 
-NARROWER = "with the bronze labels, intervals are 10% narrower than from gold alone"
 THESE: Any = {"unit": "gold labels", "population": "these"}
 SEEDS = st.integers(0, 2**32 - 1)
 
@@ -80,12 +80,11 @@ def test_bounds_are_the_ends_of_the_intervals_with_every_lost_label_at_its_worst
         # The error is that of the worse of two fits for all runs.
         assert row["CG@6"].low == pytest.approx(min(lowest.low or 0.0, interval.low or 0.0), rel=0.1)
         assert row["CG@6"].high == pytest.approx(max(highest.high or 0.0, interval.high or 0.0), rel=0.1)
-    assert found.notes[0] == "3 gold labels are lost, of 60: 3 blank"
-    assert found.notes[1] == (
-        "documents without a gold label are left out; bounds beside the interval say what they could change"
-    )
+    assert found.notes[0].code == "lost-labels"
+    assert names(found.notes[0], "3", "60")
+    assert found.notes[1].code == "lost-left-out"
     alone = rt.correct(here.runs, here.bronze, lose(gold, 1, 2, 3), "CG@6", sampling_frame=frame, method="gold")
-    assert "documents without a gold label are left out" in alone.notes
+    assert "lost-left-out" in codes(alone.notes)
 
 
 def test_bounds_know_labels_that_the_measure_states_and_gold_did_not_give(here: World) -> None:
@@ -109,7 +108,8 @@ def test_missing_rows_count_as_blank_ones_do(here: World) -> None:
         assert (missing.bounds[name]["CG@6"].low, missing.bounds[name]["CG@6"].high) == pytest.approx(
             (row["CG@6"].low, row["CG@6"].high)
         )
-    assert missing.notes[0] == "2 gold labels are lost, of 60: 2 missing"
+    assert missing.notes[0].code == "lost-labels"
+    assert names(missing.notes[0], "2", "60")
 
 
 def test_documents_out_of_reach_count_from_least_to_most(here: World) -> None:
@@ -126,8 +126,7 @@ def test_documents_out_of_reach_count_from_least_to_most(here: World) -> None:
         if shares[index] > 0.1:
             assert row["CG@6"].value is None
             continue
-        told = any("could not draw" in note for note in row["CG@6"].notes)
-        assert told == (shares[index] >= 0.02)
+        assert ("partly-out-of-reach" in codes(row["CG@6"].notes)) == (shares[index] >= 0.02)
         assert (name in found.bounds) == (shares[index] >= 0.02)
         if shares[index] >= 0.02:
             spread = found.bounds[name]["CG@6"].high - found.bounds[name]["CG@6"].low
@@ -150,7 +149,8 @@ def test_bounds_of_whole_queries_hold_whatever_the_lost_labels_are(seed: int) ->
     assert rt.correct(here.runs, here.bronze, gold, "nDCG@6").bounds == {}
     found = rt.correct(here.runs, here.bronze, lose(gold, *places), "nDCG@6")
     (pair,) = rt.compare_corrected(here.runs, here.bronze, lose(gold, *places), "nDCG@6")
-    assert found.notes[0] == f"3 gold labels are lost, of {gold.height}: 3 blank"
+    assert found.notes[0].code == "lost-labels"
+    assert names(found.notes[0], "3", gold.height)
     missing = gold.filter(~pl.int_range(pl.len()).is_in(places))  # by what bronze judged of these queries
     assert rt.correct(here.runs, here.bronze, missing, "nDCG@6").bounds == found.bounds
     for labels in product((0, best), repeat=3):
@@ -169,9 +169,10 @@ def test_a_verdict_that_lost_labels_could_undo_is_not_safe(here: World) -> None:
              for rows in ((0, 20, 40), (5, 25, 45), (10, 30, 50))]  # fmt: skip
     for pair in (pair for pairs in found for pair in pairs):
         undone = pair.better is not None and pair.bounds is not None and pair.bounds[0] <= 0 <= pair.bounds[1]
-        assert any(note.startswith("not safe") for note in pair.notes) == undone
+        assert ("verdict-not-safe" in codes(pair.notes)) == undone
         if pair.bounds is not None:
-            assert any(f"{pair.a} − {pair.b} is " in note for note in pair.notes)
+            (note,) = with_code(pair.notes, "bounds")
+            assert names(note, pair.a, pair.b)
             assert pair.turned().bounds == (-pair.bounds[1], -pair.bounds[0])
 
 
@@ -188,8 +189,8 @@ def test_worth_by_hand() -> None:
     few = compare_widths(corrected, alone, without, (corrected, alone), 200, 400, **THESE)
     assert few is not None
     assert few.labels == pytest.approx(1 / (1 / 400 + 0.64 / 400) - 200)
-    told = "with the bronze labels, intervals are 20% narrower than from gold alone, worth 112 more gold labels"
-    assert str(worth) == f"{told} (for these queries)"
+    assert worth.note.code == "bronze-worth"
+    assert names(worth.note, "20%", "112 more gold labels")
     nothing = np.array([np.nan])
     assert compare_widths(nothing, alone, without, (nothing, alone), 200, 400, **THESE) is None
 
@@ -208,26 +209,29 @@ def test_bronze_labels_that_are_all_the_same_are_worth_nothing(here: World) -> N
     for population in ("these", "like-these"):
         worth = rt.correct(here.runs, constant, gold, "CG@6", population=population).bronze_worth["CG@6"]
         assert worth.bronze_width == pytest.approx(1, abs=0.03)
-        assert (
-            "added nothing" in str(worth) or str(worth).endswith("without bronze would do as well") or worth.width < 1
-        )
+        assert worth.note.code in ("bronze-adds-nothing", "ranks-do-as-well") or worth.width < 1
 
 
-@pytest.mark.parametrize(("width", "bronze_width", "labels", "population", "text"), [
-    (0.99, 0.9, 4, "these", "the bronze labels added nothing: report the gold labels only (for these queries)"),
-    (1.2, 1, 0, "like-these", "the bronze labels added nothing: report the gold labels only (for queries like these)"),
-    (0.9, 0.95, 60, "like-these",
-     f"{NARROWER} (for queries like these); about these queries alone, this is worth 60 more gold labels"),
-    (0.9, 0.95, 1, "these", f"{NARROWER}, worth 1 more gold label (for these queries)"),
-    (0.9, 0.99, 60, "these",
-     f"{NARROWER}, worth 60 more gold labels (for these queries); ranks and runs without bronze would do as well"),
-    (0.9, 0.9, 0, "like-these", f"{NARROWER} (for queries like these)"),
-])  # fmt: skip
-def test_worth_in_one_sentence(width: float, bronze_width: float, labels: float, population: Any, text: str) -> None:
+@pytest.mark.parametrize(
+    ("width", "bronze_width", "labels", "population", "code", "named"),
+    [
+        (0.99, 0.9, 4, "these", "bronze-adds-nothing", ["these queries"]),
+        (1.2, 1, 0, "like-these", "bronze-adds-nothing", ["queries like these"]),
+        (0.9, 0.95, 60, "like-these", "bronze-worth", ["10%", "queries like these", "60 more gold labels"]),
+        (0.9, 0.95, 1, "these", "bronze-worth", ["10%", "1 more gold label ", "these queries"]),
+        (0.9, 0.99, 60, "these", "ranks-do-as-well", ["10%", "60 more gold labels", "these queries"]),
+        (0.9, 0.9, 0, "like-these", "bronze-worth", ["10%", "queries like these"]),
+    ],
+)
+def test_worth_in_one_sentence(
+    width: float, bronze_width: float, labels: float, population: Any, code: str, named: list[str]
+) -> None:
     worth = BronzeWorth(
         width=width, bronze_width=bronze_width, labels=labels, unit="gold labels", population=population
     )
-    assert str(worth) == text
+    assert worth.note.code == worth.as_dict()["code"] == code
+    assert names(worth.note, *named)
+    assert str(worth) == worth.note
 
 
 def test_every_corrected_answer_says_what_bronze_was_worth(here: World) -> None:
@@ -238,7 +242,7 @@ def test_every_corrected_answer_says_what_bronze_was_worth(here: World) -> None:
              for name, row in found.corrected.items()]  # fmt: skip
     assert found.bronze_worth["CG@6"].width == pytest.approx(np.exp(np.mean(ratio)))
     pairs = rt.compare_corrected(here.runs, here.bronze, gold, "CG@6")
-    assert "the bronze labels" in pairs.notes[0]
+    assert pairs.notes[0].code in ("bronze-worth", "bronze-adds-nothing", "ranks-do-as-well")
     alone = rt.correct(here.runs, here.bronze, gold, "CG@6", method="gold")
     assert alone.bronze_worth == {}
 
@@ -258,14 +262,16 @@ def test_intervals_are_cut_to_what_is_possible_and_that_is_said() -> None:
     wide = Estimate(value=0.13, se=1.5, low=-2.89, high=3.16, n=3, method="difference")
     precise = cut_to_possible(wide, parse("P@10"))
     assert (precise.value, precise.low, precise.high) == (0.13, 0.0, 1.0)
-    assert precise.notes == ("the interval was cut to what P@10 can be: -2.890 to 3.160 before",)
+    assert codes(precise.notes) == ["interval-cut"]
+    assert names(precise.notes[0], "10", "-2.890", "3.160")
     gain = cut_to_possible(wide, parse("DCG@10"))
     assert (gain.low, gain.high) == (0.0, 3.16)
     difference = cut_to_possible(wide, parse("P@10"), difference=True)
     assert (difference.low, difference.high) == (-1.0, 1.0)
     outside = cut_to_possible(Estimate(value=1.02, se=0.1, low=0.9, high=1.2, n=3, method="t"), parse("RR"))
     assert (outside.value, outside.low, outside.high) == (1.0, 0.9, 1.0)
-    assert "1.020 lies outside what RR can be" in outside.notes[0]
+    assert outside.notes[0].code == "estimate-outside-possible"
+    assert names(outside.notes[0], "1.020")
     elsewhere = Estimate(value=1.5, se=0.1, low=1.3, high=1.7, n=3, method="t")
     assert cut_to_possible(elsewhere, parse("RR")).low == 1.3
     inside = Estimate(value=0.5, se=0.1, low=0.3, high=0.7, n=3, method="t")
@@ -281,4 +287,4 @@ def test_few_labels_give_no_impossible_interval() -> None:
     assert found.low is not None
     assert found.high is not None
     assert 0 <= found.low <= found.high <= 1
-    assert any("was cut to what P@2 can be" in note for note in found.notes)
+    assert any(names(note, "2") for note in with_code(found.notes, "interval-cut"))

@@ -11,13 +11,14 @@ from scipy import stats
 from statsmodels.stats.proportion import proportions_ztest
 
 import ringtrue as rt
+from gold.refusals import codes, names, refuses
 from ringtrue.errors import UsageError
 from ringtrue.gold.correction.calculator import PoolCheck
 
 FIRST = rt.BronzeScore(mean=0.6260, sd=0.414, queries=10278, k=3)
 SECOND = rt.BronzeScore(mean=0.6385, sd=0.402, queries=20604, k=3)
 RATES = rt.Rates(relevant=(43, 59), nonrelevant=(67, 84))
-KEYS = ["raw", "corrected", "versus", "comparison", "judge", "direct", "check", "notes"]
+KEYS = ["raw", "corrected", "versus", "comparison", "judge", "direct", "check", "notes", "note_codes"]
 
 
 def test_one_score_has_no_comparison() -> None:
@@ -57,7 +58,8 @@ def test_gold_labels_that_are_no_draw_from_these_documents_are_found_out() -> No
     assert check is not None
     assert (check.sample, check.n, check.pool) == (60 / 143, 143, pytest.approx(0.634, abs=5e-4))
     assert check.p_value == pytest.approx(1e-7, rel=0.1)
-    assert "bronze calls 42% of the 143 gold documents relevant, and 63% of all (p = 1e-07)" in check.description
+    assert check.description.code == "sample-does-not-fit"
+    assert names(check.description, "42%", "143", "63%", "p = 1e-07")
     assert check.description in rt.correct_score(FIRST, RATES, versus=SECOND).notes
 
 
@@ -73,8 +75,8 @@ def test_the_check_is_the_z_test_of_statsmodels(hits: int, pool: float) -> None:
 def test_a_draw_that_fits_is_told_only_where_a_draw_was_claimed() -> None:
     score = rt.BronzeScore(mean=0.42, sd=0.4, queries=1000)
     quiet, claimed = (rt.correct_score(score, RATES, design=design) for design in (None, "pool_random"))  # type: ignore[arg-type]
-    assert not any("random draw" in note for note in quiet.notes)
-    assert any("as a random draw from these documents would have it" in note for note in claimed.notes)
+    assert not {"sample-fits", "sample-does-not-fit"} & {*codes(quiet.notes)}
+    assert "sample-fits" in codes(claimed.notes)
     assert claimed.direct is not None
     assert claimed.direct.value == pytest.approx(0.42 * 43.5 / 61 + 0.58 * 16.5 / 84)
     for elsewhere in ("external", "known"):
@@ -95,7 +97,7 @@ def test_the_raw_score_is_students_t_or_wilsons() -> None:
     assert (raw.low, raw.high, raw.method) == (pytest.approx(0.5 - half), pytest.approx(0.5 + half), "t")
     assert rt.correct_score(rt.BronzeScore(mean=0.5, queries=20, k=1), RATES).raw.method == "wilson"
     alone = rt.correct_score(rt.BronzeScore(mean=0.5, sd=0.0, queries=1, k=10), RATES).raw
-    assert (alone.low, alone.notes) == (None, ("a single query: no interval can be given",))
+    assert (alone.low, codes(alone.notes)) == (None, ["single-query"])
 
 
 def test_the_same_seed_gives_the_same_answer() -> None:
@@ -106,19 +108,20 @@ def test_the_same_seed_gives_the_same_answer() -> None:
 
 
 @pytest.mark.parametrize(
-    ("settings", "says"),
+    ("settings", "code", "parameter"),
     [
-        ({"versus_rates": RATES}, "the rates of a second judge without a second score"),
-        ({"difference_sd": 0.1}, "a standard deviation of differences without a second score"),
-        ({"design": "pool"}, "no design 'pool' for rates"),
-        ({"design": "extern"}, "did you mean 'external'"),
+        ({"versus_rates": RATES}, "no-second-score", "versus_rates"),
+        ({"difference_sd": 0.1}, "no-second-score", "difference_sd"),
+        ({"design": "pool"}, "unknown-design", "design"),
+        ({"design": "extern"}, "unknown-design", "design"),
     ],
 )
-def test_a_question_that_lacks_something_is_refused(settings, says: str) -> None:
-    with pytest.raises(UsageError, match=says):
+def test_a_question_that_lacks_something_is_refused(settings, code: str, parameter: str) -> None:
+    with pytest.raises(UsageError) as refused:
         rt.correct_score(FIRST, RATES, **settings)
+    assert (refused.value.code, refused.value.parameter) == (code, parameter)
 
 
 def test_a_random_draw_without_counts_is_refused() -> None:
-    with pytest.raises(UsageError, match="rates from a random draw need the numbers of labels"):
+    with refuses(UsageError, "rates-without-counts"):
         rt.correct_score(FIRST, rt.Rates(relevant=0.9, nonrelevant=(67, 84)), design="pool_random")

@@ -11,6 +11,7 @@ from hypothesis import given, strategies as st
 from scipy import stats
 
 from gold.correction.worlds import Asked, World, world
+from gold.refusals import codes, names, refuses
 from ringtrue.errors import InputError
 from ringtrue.evaluation.measures import parse, parse_all
 from ringtrue.gold.correction.diagnostics import (
@@ -27,6 +28,7 @@ from ringtrue.gold.correction.diagnostics import (
     withhold_if_unrepresentative,
 )
 from ringtrue.gold.correction.gold_sample import GoldSample, require_drawn_for
+from ringtrue.messages import Note
 from ringtrue.stats.results import Estimate
 from strategies import examples
 
@@ -56,8 +58,8 @@ def at_random(asked: Asked, size: int, seed: int = 1) -> GoldSample:
 
 
 def test_a_check_as_plain_data() -> None:
-    check = Check(name="number of labels", passed=True, p_value=None, text="300 gold labels")
-    assert check.as_dict() == {"check": "number of labels", "passed": True, "p_value": None, "text": "300 gold labels"}
+    check = Check(name="size", finding="300 labels")
+    assert check.as_dict() == {"check": "size", "passed": True, "p_value": None, "text": "300 labels", "code": None}
 
 
 @given(sample=st.floats(0, 1), pool=st.floats(0.01, 0.99), labels=st.floats(1, 500))
@@ -74,10 +76,12 @@ def test_a_sample_that_cannot_differ_from_its_pool_has_no_p() -> None:
     assert sample_share_p(0.3, 1.0, 40) is None
 
 
-@pytest.mark.parametrize(("p", "passed", "text"), [(None, True, "found"), (0.01, True, "found"),
-                                                   (0.0099, False, "found: look")])  # fmt: skip
-def test_a_small_p_gives_reason_to_doubt(p: float | None, passed: bool, text: str) -> None:
-    assert check_by_test("a", p, "found", "look") == Check(name="a", passed=passed, p_value=p, text=text)
+@pytest.mark.parametrize(("p", "note"), [(None, None), (0.01, None), (0.0099, "found: look")])
+def test_a_small_p_gives_reason_to_doubt(p: float | None, note: str | None) -> None:
+    doubt = Note("sample-does-not-fit", "look")
+    check = check_by_test("a", p, "found", doubt)
+    assert check == Check(name="a", p_value=p, finding="found", warning=None if note is None else doubt)
+    assert (check.passed, check.note) == (note is None, note)
 
 
 def steady(asked: Asked, seed: int = 2) -> Any:
@@ -94,7 +98,8 @@ def test_every_check_is_made_and_a_random_sample_of_a_steady_judge_passes_all() 
                            "accuracy by run", "accuracy by query", "number of labels",
                            "spread over queries"]  # fmt: skip
     assert all(check.passed for check in found.values())
-    assert found["number of labels"].text == "200 gold labels among the documents that the runs show"
+    assert all(check.note is None for check in found.values())
+    assert names(found["number of labels"].finding, "200")
 
 
 def test_the_sample_against_its_pool_is_a_z_test_of_shares() -> None:
@@ -109,8 +114,11 @@ def test_the_sample_against_its_pool_is_a_z_test_of_shares() -> None:
     error = np.sqrt((63 * (1 - pool) ** 2 + 37 * pool**2) * (1 - 100 / n)) / 100
     assert found.p_value == pytest.approx(2 * stats.norm.sf(abs(0.63 - pool) / error))
     assert not found.passed
-    told = "bronze calls 63% of the gold sample relevant (weighted), and 40% of its pool"
-    assert found.text == f"{told}: the sample was not drawn from this pool with these probabilities"
+    assert names(found.finding, "63%", "40%")
+    assert found.note.code == found.warning.code == "sample-does-not-fit"
+    assert names(found.note, found.finding, found.warning)
+    plain = {"check": found.name, "passed": False, "p_value": found.p_value, "text": found.note}
+    assert found.as_dict() == plain | {"code": "sample-does-not-fit"}
 
 
 def test_a_sample_of_which_bronze_calls_everything_relevant_does_not_pass_for_lack_of_spread() -> None:
@@ -168,7 +176,7 @@ def test_a_judge_who_errs_at_the_bottom_is_found_by_rank_alone() -> None:
     found = checks(asked, sample, right=rank[sample.positions] <= 7)
     assert not found["accuracy by rank"].passed
     assert found["accuracy by rank"].p_value == 0.001
-    assert found["accuracy by rank"].text == "how often bronze is right differs by rank"
+    assert found["accuracy by rank"].note.code == "accuracy-differs"
     assert found["accuracy by query"].passed
     assert found["accuracy by run"].p_value is None  # there is one run
 
@@ -196,7 +204,7 @@ def test_a_judge_who_is_always_right_differs_nowhere() -> None:
     for what in ("rank", "run", "query"):
         check = found[f"accuracy by {what}"]
         assert (check.passed, check.p_value) == (True, None)
-        assert check.text == f"how often bronze is right does not visibly differ by {what}"
+        assert check.note is None
 
 
 @pytest.mark.parametrize(("depth", "bands"), [
@@ -271,15 +279,14 @@ def test_permuting_agrees_with_chi_square_tests_on_relevant_and_other_documents(
 def test_few_labels_and_few_queries_are_told() -> None:
     asked = large()
     few = checks(asked, at_random(asked, 29))["number of labels"]
-    assert (few.passed, few.text) == (
-        False, "only 29 gold labels among the documents that the runs show: trust the intervals with care"
-    )  # fmt: skip
+    assert (few.passed, few.note.code) == (False, "few-gold")
+    assert names(few.note, "29")
     assert checks(asked, at_random(asked, 30))["number of labels"].passed
     one = np.flatnonzero(asked.pool.query < 3)
     narrow = checks(asked, asked.sample(one, 0.5))["spread over queries"]
     assert not narrow.passed
-    assert narrow.text.startswith("the gold labels lie in 3 of 20 queries, at most ")
-    assert narrow.text.endswith(": so few queries say little about others")
+    assert narrow.note.code == "few-queries"
+    assert names(narrow.note, "3 of 20")
 
 
 def test_labels_that_crowd_in_one_query_are_told_though_others_have_one_each() -> None:
@@ -392,8 +399,7 @@ def test_ranks_are_held_against_the_pool_by_loops(seed: int) -> None:
     error = np.sqrt(max(squares)) / whole
     if error:
         assert found.p_value == pytest.approx(2 * stats.norm.sf(abs(seen - mean) / error), rel=1e-6, abs=1e-12)
-    told = f"the best rank of a gold document is {seen:.1f} on average (weighted), that of the pool {mean:.1f}"
-    assert found.text.startswith(told)
+    assert names(found.finding, f"{seen:.1f}", f"{mean:.1f}")
 
 
 def test_a_sample_of_the_tops_is_doubted_by_its_ranks_and_by_nothing_else_in_the_pool() -> None:
@@ -403,7 +409,7 @@ def test_a_sample_of_the_tops_is_doubted_by_its_ranks_and_by_nothing_else_in_the
     found = checks(asked, asked.sample(top[::2], 0.25), called=called)  # as many as of all, by its probabilities
     assert not found["ranks against pool"].passed
     assert found["ranks against pool"].p_value < 1e-6
-    assert found["ranks against pool"].text.endswith(": the sample was not drawn from all of it")
+    assert found["ranks against pool"].note.code == "ranks-do-not-fit"
     assert found["sample against pool"].passed
     among = np.isin(np.arange(len(asked.pool)), top)
     assert checks(asked, asked.sample(top[::2], 0.5), called=called, among=among)["ranks against pool"].passed
@@ -415,7 +421,7 @@ def test_ranks_say_nothing_where_there_is_nothing_to_compare() -> None:
     census, sure, half = asked.sample(every, 1.0), asked.sample(every[:50], 1.0), asked.sample(every[:50], 0.5)
     for sample, among in ((census, ~none), (sure, ~none), (half, none), (half, every >= 50)):
         found = check_ranks(asked.pool, sample, among)
-        assert (found.passed, found.p_value, found.text) == (True, None, "there is nothing to compare")
+        assert (found.passed, found.p_value) == (True, None)
 
 
 def test_a_judge_no_better_than_chance_is_told_by_weighted_shares() -> None:
@@ -427,14 +433,15 @@ def test_a_judge_no_better_than_chance_is_told_by_weighted_shares() -> None:
     said[places] = ~relevant
     found = checks(asked, sample, called=said)["better than chance"]
     assert (found.passed, found.p_value) == (False, None)
-    assert found.text == ("bronze calls 0% of what gold calls relevant so, and 100% of the rest: are the gold labels "
-                          "beside their documents, and --bronze-rel as it should be?")  # fmt: skip
+    assert found.note.code == "judge-at-chance"
+    assert names(found.finding, "0%", "100%")
+    assert found.note.suggestions[0].arguments == {"bronze_rel": ...}
     said[places] = np.random.default_rng(9).random(100) < np.where(relevant, 0.7, 0.2)
     weight = 1 / prob[:100]
     yes, no = (np.average(said[places][kind], weights=weight[kind]) for kind in (relevant, ~relevant))
     found = checks(asked, sample, called=said)["better than chance"]
-    told = f"bronze calls {yes:.0%} of what gold calls relevant so, and {no:.0%} of the rest"
-    assert (found.passed, found.text) == (True, told)
+    assert found.passed
+    assert names(found.finding, f"{yes:.0%}", f"{no:.0%}")
 
 
 @pytest.mark.parametrize(("labels", "passed"), [(9, True), (10, False)])
@@ -444,7 +451,7 @@ def test_few_labels_of_a_kind_do_not_tell_that_a_judge_is_no_better_than_chance(
     sample = replace(asked.sample(np.arange(60), 0.5), labels=relevant.astype(np.int64))
     found = checks(asked, sample, called=np.zeros(len(asked.pool), dtype=bool))["better than chance"]
     assert found.passed is passed
-    assert ("9 relevant documents are too few to tell" in found.text) is passed
+    assert names(found.finding, "9 relevant") is passed
 
 
 @pytest.mark.simulation
@@ -479,10 +486,11 @@ def test_gold_of_one_kind_says_nothing_about_chance(label: int) -> None:
     asked = large()
     sample = replace(at_random(asked, 50), labels=np.full(50, label))
     found = checks(asked, sample)["better than chance"]
-    assert (found.passed, found.p_value, found.text) == (True, None, "gold has labels of one kind only")
+    assert (found.passed, found.p_value) == (True, None)
 
 
-TOLD = Estimate(value=0.5, se=0.1, low=0.3, high=0.7, level=0.95, n=40, method="difference", notes=("as it was",))
+CAVEAT = Note("few-gold", "as it was")
+TOLD = Estimate(value=0.5, se=0.1, low=0.3, high=0.7, level=0.95, n=40, method="difference", notes=(CAVEAT,))
 
 
 def test_a_sample_for_single_runs_serves_everything() -> None:
@@ -505,10 +513,10 @@ def test_a_sample_to_compare_by_one_measure_serves_those_that_need_no_other_docu
     by = parse_all(drawn.split(","))
     for measure in serves:
         require_drawn_for(by, parse(measure), comparing=True)
-        with pytest.raises(InputError, match="what the runs share had no chance: single runs need a sample of their"):
+        with refuses(InputError, "drawn-for-comparison"):
             require_drawn_for(by, parse(measure), comparing=False)
     for measure in refused:
-        with pytest.raises(InputError, match="no chance: compare by "):
+        with refuses(InputError, "drawn-for-other-measure"):
             require_drawn_for(by, parse(measure), comparing=True)
 
 
@@ -518,7 +526,7 @@ def test_a_sample_with_other_probabilities_than_it_has_is_refused() -> None:
     drawn = every[np.random.default_rng(1).random(len(every)) < 0.4]
     require_representative(asked.pool, asked.sample(drawn, 0.4), np.full(len(every), True))
     for wrong in (0.2, 0.8):
-        with pytest.raises(InputError, match=f"the gold sample stands for .*% of the {len(every)} documents"):
+        with refuses(InputError, "sample-does-not-fit", len(every)):
             require_representative(asked.pool, asked.sample(drawn, wrong), np.full(len(every), True))
 
 
@@ -539,10 +547,11 @@ def test_a_value_is_kept_unless_the_sample_is_far_off_and_surely(share: float, s
         assert found == TOLD
     else:
         assert (found.value, found.se, found.low, found.high, found.n) == (None, None, None, None, 40)
-        assert found.notes[0].startswith(f"the gold sample stands for {share:.0%} of these documents")
+        assert found.notes[0].code == "sample-does-not-fit"
+        assert names(found.notes[0], f"{share:.0%}")
 
 
 def test_without_a_label_nothing_is_corrected() -> None:
     none = Estimate(value=0.5, se=0.1, low=0.3, high=0.7, level=0.95, n=0, method="difference")
     found = withhold_if_unrepresentative(none, 1.0, 0.0, where="on what the two do not share")
-    assert (found.value, found.notes) == (None, ("no gold label is on what the two do not share: nothing corrects it",))
+    assert (found.value, codes(found.notes)) == (None, ["too-few-gold"])

@@ -11,11 +11,13 @@ from hypothesis import given, strategies as st
 
 import ringtrue as rt
 from gold.correction.worlds import World, world
+from gold.refusals import codes, names, refuses, with_code
 from ringtrue.errors import InputError
 from ringtrue.evaluation.measures import parse
 from ringtrue.gold.correction.pool import linearise
 from ringtrue.gold.correction.post_stratified import post_stratified_share
 from ringtrue.gold.designs import Population
+from ringtrue.messages import Suggestion
 from ringtrue.stats.intervals import t_quantile
 from ringtrue.stats.results import Estimate
 from strategies import examples
@@ -108,7 +110,7 @@ def test_labels_that_all_say_no_leave_an_interval_above_0() -> None:
     for design, measure in (("pool_stratified", "P@5"), ("pool_stratified", "DCG@5"), ("pool_random", "P@5")):
         found = one(rt.correct(here.runs, here.bronze, none, measure, design=design, population="these"))
         assert found.high > 0.01, (design, measure)
-        assert f"no gold label counts for {measure}: only how rare such documents are can be told" in found.notes
+        assert any(names(note, measure) for note in with_code(found.notes, "no-label-counts"))
 
 
 def test_a_threshold_that_no_gold_label_reaches_is_told_and_not_certain() -> None:
@@ -116,11 +118,11 @@ def test_a_threshold_that_no_gold_label_reaches_is_told_and_not_certain() -> Non
     gold = here.drawn(np.random.default_rng(3), prob=0.25, design="pool_stratified")
     found = rt.correct(here.runs, here.bronze, gold, "P(rel=2)@5", bronze_rel=1, population="these")
     assert one(found).low < 0.01 < one(found).high
-    assert "no gold label counts for P(rel=2)@5" in " ".join(one(found).notes)
+    assert any(names(note, "P(rel=2)@5") for note in with_code(one(found).notes, "no-label-counts"))
     assert found.judge["relevant"]["value"] is None
     alone = found.gold_only["run0"]["P(rel=2)@5"]
     assert (alone.value, alone.se) == (0, 0)
-    assert alone.notes == ("all gold labels of this run are worth the same: the interval cannot show what others are",)
+    assert codes(alone.notes) == ["gold-all-alike"]
 
 
 def kept_of(gold: pl.DataFrame, run: dict[str, dict[str, float]]) -> pl.DataFrame:
@@ -133,9 +135,7 @@ def kept_of(gold: pl.DataFrame, run: dict[str, dict[str, float]]) -> pl.DataFram
 def test_a_sample_of_half_the_pool_is_refused_for_all_runs_and_by_gold_alone(method: Any) -> None:
     here = world(2, runs=2, queries=30, docs=20, length=5, whole=True)
     gold = kept_of(here.drawn(np.random.default_rng(1), prob=0.5, design="pool_stratified"), here.runs["run0"])
-    with pytest.raises(InputError, match=r"the gold sample stands for 61% of the 246 documents in the runs' top 5 by "
-                                         r"its probabilities: it was not drawn from them, or rows are missing\. "
-                                         r"`ringtrue sample` draws one that serves"):  # fmt: skip
+    with refuses(InputError, "sample-does-not-fit", "61%", "246"):
         rt.correct(here.runs, here.bronze, gold, "P@5", method=method)
     alone = {"run0": here.runs["run0"]}  # the run that it was drawn from
     assert rt.correct(alone, here.bronze, gold, "P@5", method=method).corrected["run0"]["P@5"].value is not None
@@ -154,9 +154,9 @@ def test_a_run_whose_documents_were_not_drawn_from_has_no_value() -> None:
         assert told["run0"]["P@10"].value is not None
         refused = told["odd"]["P@10"]
         assert (refused.value, refused.se, refused.low, refused.high) == (None, None, None, None)
-        why = (f"the gold sample stands for {share:.0%} of these documents by its probabilities: it was not drawn from "
-               f"them, and corrects something else (`ringtrue sample` draws one that serves)")  # fmt: skip
-        assert refused.notes == (why,)
+        assert codes(refused.notes) == ["sample-does-not-fit"]
+        assert names(refused.notes[0], f"{share:.0%}")
+        assert refused.notes[0].suggestions[0].function == "sample"
 
 
 def test_a_run_without_a_gold_label_has_no_corrected_value() -> None:
@@ -166,7 +166,7 @@ def test_a_run_without_a_gold_label_has_no_corrected_value() -> None:
     found = rt.correct(here.runs | {"odd": odd}, here.bronze, gold, "P@10")
     refused = found.corrected["odd"]["P@10"]
     assert (refused.value, refused.se, refused.low, refused.high, refused.n) == (None, None, None, None, 0)
-    assert refused.notes == ("no gold label is in this run's list: nothing corrects it",)
+    assert codes(refused.notes) == ["too-few-gold"]
     assert found.corrected["run0"]["P@10"].value is not None
 
 
@@ -177,8 +177,9 @@ def test_documents_that_were_sure_to_be_drawn_and_are_missing_are_refused(popula
     found = rt.correct(here.runs, here.bronze, every[:-1], "P@5", population=population)  # a single one
     for told in (found.corrected, found.gold_only):
         assert told["run0"]["P@5"].value is None
-        assert told["run0"]["P@5"].notes[-1].startswith("the gold sample stands for 98% of these documents")
-    with pytest.raises(InputError, match="the gold sample stands for 83% of the 60 documents in the runs' top 5"):
+        assert told["run0"]["P@5"].notes[-1].code == "sample-does-not-fit"
+        assert names(told["run0"]["P@5"].notes[-1], "98%")
+    with refuses(InputError, "sample-does-not-fit", "83%", "60"):
         rt.correct(here.runs, here.bronze, every[:50], "P@5", population=population)
 
 
@@ -190,9 +191,7 @@ def test_a_sample_of_the_tops_is_refused_for_what_stands_below(method: Any) -> N
     gold = tops.drawn(np.random.default_rng(1), prob=0.5, design="pool_random")
     assert rt.correct(tops.runs, here.bronze, gold, "P@10", method=method).corrected["run0"]["P@10"].value is not None
     for told in (gold.drop("prob"), gold.with_columns(prob=pl.lit(0.25))):  # which hides that it is half of them
-        with pytest.raises(InputError, match=r"the best rank of a gold document is 5\.\d on average \(weighted\), that "
-                                             r"of the pool 10\.5: the sample was not drawn from all of it\. A sample "
-                                             r"from the tops says nothing about what stands below"):  # fmt: skip
+        with refuses(InputError, "ranks-do-not-fit", "10.5"):
             rt.correct(here.runs, here.bronze, told, "P@20", method=method)
 
 
@@ -211,9 +210,7 @@ def test_a_run_of_which_gold_was_drawn_to_compare_is_refused() -> None:
     labels = [here.gold[query][doc] for query, doc in draw.frame.select("query", "doc").rows()]
     gold = draw.frame.with_columns(label=pl.Series(labels))
     for method in (None, "gold"):
-        with pytest.raises(InputError, match=r"the gold labels were drawn to compare runs by P@10, DCG@10, and what "
-                                             r"the runs share had no chance: single runs need a sample of their own "
-                                             r"\(`ringtrue sample … --for P@10`, without --compare\)"):  # fmt: skip
+        with refuses(InputError, "drawn-for-comparison", "10"):
             rt.correct(here.runs, here.bronze, gold, "P@10", method=method)
 
 
@@ -221,13 +218,10 @@ def test_different_probabilities_are_taken_by_bronze_label_and_never_surer_than_
     here = world(1, runs=1, queries=12, docs=6, length=5, grades=2, whole=True)
     gold = here.drawn(np.random.default_rng(3), prob=0.25, design="pool_stratified")
     gold = gold.with_columns(prob=pl.Series(np.where(np.arange(gold.height) % 2, 0.2, 0.3)))
-    told = (
-        "few labels of a kind in this run's list: its error is estimated by bronze label, with half a label added to "
-        "either side"
-    )
     for population in ("these", "like-these"):
         found = one(rt.correct(here.runs, here.bronze, gold, "P@5", population=population))
-        assert (found.method, told in found.notes) == ("difference, by bronze label", True)
+        assert found.method == "difference, by bronze label"
+        assert "few-gold-of-a-kind" in codes(found.notes)
         same = one(rt.correct(here.runs, here.bronze, gold, "CG@5", population=population))  # 5 · P@5
         assert same.method == "difference"
         assert found.se >= same.se / 5 - 1e-12
@@ -237,14 +231,18 @@ def test_a_threshold_that_no_bronze_label_reaches_is_told() -> None:
     here = world(1, runs=1, queries=12, docs=6, length=5, grades=3, whole=True)
     binary = {query: {doc: min(label, 1) for doc, label in row.items()} for query, row in here.bronze.items()}
     gold = here.drawn(np.random.default_rng(3), prob=0.8, design="pool_stratified")
-    told = ("the highest bronze label is 1, and relevant begins at 2: say --bronze-rel 1, if that is what bronze means "
-            "by relevant")  # fmt: skip
-    assert told in rt.correct(here.runs, binary, gold, "P(rel=2)@5").notes
-    assert told not in rt.correct(here.runs, binary, gold, "P(rel=2)@5", bronze_rel=1).notes
-    assert told not in rt.correct(here.runs, here.bronze, gold, "P(rel=2)@5").notes
-    assert told not in rt.correct(here.runs, binary, gold, "DCG@5").notes
+    notes = rt.correct(here.runs, binary, gold, "P(rel=2)@5").notes
+    (note,) = with_code(notes, "threshold-unreached")
+    assert names(note, "1", "2")
+    assert note.suggestions == (Suggestion("counts that label as relevant", bronze_rel=1),)
     nothing = {query: dict.fromkeys(row, 0) for query, row in here.bronze.items()}  # no threshold would help
-    assert not any("--bronze-rel" in note for note in rt.correct(here.runs, nothing, gold, "P(rel=2)@5").notes)
+    for correction in (
+        rt.correct(here.runs, binary, gold, "P(rel=2)@5", bronze_rel=1),
+        rt.correct(here.runs, here.bronze, gold, "P(rel=2)@5"),
+        rt.correct(here.runs, binary, gold, "DCG@5"),
+        rt.correct(here.runs, nothing, gold, "P(rel=2)@5"),
+    ):
+        assert "threshold-unreached" not in codes(correction.notes)
 
 
 def test_a_run_without_a_gold_label_has_no_value_by_gold_alone() -> None:
@@ -255,15 +253,16 @@ def test_a_run_without_a_gold_label_has_no_value_by_gold_alone() -> None:
     alone = rt.correct(runs, bronze, gold, "CG@2", design="pool_random", population="these").gold_only
     assert alone["seen"]["CG@2"].value == pytest.approx(1.5 * 2 / 3)
     assert alone["unseen"]["CG@2"].value is alone["once"]["CG@2"].value is None
-    assert alone["unseen"]["CG@2"].notes == ("no gold label is in this run's list: nothing corrects it",)
-    assert alone["once"]["CG@2"].notes == ("a single gold label in this run's list",)
+    assert codes(alone["unseen"]["CG@2"].notes) == ["too-few-gold"]
+    assert codes(alone["once"]["CG@2"].notes) == ["too-few-gold"]
 
 
 def test_gold_alone_in_one_query_says_nothing_about_others() -> None:
     here = world(2, runs=1, queries=6, whole=True)
     gold = census(here, design="pool_random").filter(pl.col("query") == "q0").drop("prob")
     alone = rt.correct(here.runs, here.bronze, gold, "DCG@5").gold_only["run0"]["DCG@5"]
-    assert (alone.value, alone.notes) == (None, ("5 gold labels, all of one query, in this run's list",))
+    assert (alone.value, codes(alone.notes)) == (None, ["too-few-gold"])
+    assert names(alone.notes[0], "5")
 
 
 def test_a_single_query_has_a_value_and_an_interval_about_itself_only() -> None:
@@ -273,7 +272,7 @@ def test_a_single_query_has_a_value_and_an_interval_about_itself_only() -> None:
         like = one(rt.correct(run, bronze, gold, measure, design="pool_random"), "run")
         assert like.value is not None
         assert (like.se, like.low) == (None, None)
-        assert any("a single query says nothing about others" in note for note in like.notes)
+        assert "single-query" in codes(like.notes)
         these = one(rt.correct(run, bronze, gold, measure, design="pool_random", population="these"), "run")
         assert these.low < these.value < these.high
 
@@ -281,7 +280,7 @@ def test_a_single_query_has_a_value_and_an_interval_about_itself_only() -> None:
 def test_few_gold_labels_of_a_run_are_told() -> None:
     runs, bronze = {"q": {"a": 3.0, "b": 2.0}, "r": {"a": 1.0}}, {"q": {"a": 1, "b": 0}, "r": {"a": 1}}
     found = one(rt.correct(runs, bronze, {"q": {"a": 1, "b": 0}}, "DCG@2", design="pool_random"), "run")
-    assert "only 2 gold labels in this run's list: trust the interval with care" in found.notes
+    assert any(names(note, "2") for note in with_code(found.notes, "few-gold"))
 
 
 def test_a_value_that_no_measure_can_have_is_told_and_not_cut() -> None:
@@ -291,7 +290,7 @@ def test_a_value_that_no_measure_can_have_is_told_and_not_cut() -> None:
     gold = {"query": ["q0", "q1"], "doc": ["a", "a"], "label": [1, 0], "prob": [0.05, 1.0]}
     found = one(rt.correct(run, bronze, gold, "CG@2", design="pool_stratified", population="these"), "run")
     assert found.value > 2
-    assert any("is more than the labels seen allow" in note for note in found.notes)
+    assert "estimate-outside-possible" in codes(found.notes)
 
 
 def test_gold_labels_that_are_all_0_leave_the_measure_what_it_can_be() -> None:
@@ -299,7 +298,7 @@ def test_gold_labels_that_are_all_0_leave_the_measure_what_it_can_be() -> None:
     gold = here.drawn(np.random.default_rng(3), prob=0.5).with_columns(label=pl.lit(0)).drop("prob")
     found = one(rt.correct(here.runs, here.bronze, gold, "P@5", design="pool_random"))
     assert found.high > 0
-    assert not any("lies outside" in note for note in found.notes)
+    assert "estimate-outside-possible" not in codes(found.notes)
     assert linearise(parse("P@5"), np.array([0]), depth=5).max_value == pytest.approx(1)
 
 
@@ -315,9 +314,9 @@ def test_the_top_grade_of_sdcg_is_guessed_from_gold_and_told() -> None:
     here = world(1, runs=1, queries=12, docs=6, length=5, grades=3, whole=True)
     gold = here.drawn(np.random.default_rng(3), prob=0.8, design="pool_stratified")
     found = rt.correct(here.runs, here.bronze, gold, "SDCG@5")
-    told = "SDCG@5 takes 2, the largest gold label, for the top grade; say SDCG(max_rel=3)@5 if gold knows a higher one"
-    assert told in found.notes
-    assert not any("top grade" in note for note in rt.correct(here.runs, here.bronze, gold, "SDCG(max_rel=3)@5").notes)
+    (note,) = with_code(found.notes, "top-grade-assumed")
+    assert names(note, "SDCG@5", "2", "SDCG(max_rel=3)@5")
+    assert "top-grade-assumed" not in codes(rt.correct(here.runs, here.bronze, gold, "SDCG(max_rel=3)@5").notes)
 
 
 def test_documents_without_a_bronze_label_and_gold_outside_the_runs_are_told() -> None:
@@ -326,8 +325,8 @@ def test_documents_without_a_bronze_label_and_gold_outside_the_runs_are_told() -
     gold = [*here.drawn(np.random.default_rng(3), prob=0.5).select("query", "doc", "label").rows(), ("q0", "zz", 1)]
     table = pl.DataFrame(gold, schema=["query", "doc", "label"], orient="row")
     found = rt.correct(here.runs, bronze, table, "P@5", design="pool_random")
-    assert any("documents have no bronze label: a level of their own" in note for note in found.notes)
-    assert any(note.startswith(f"1 of {len(gold)} gold documents is in no run's top 5") for note in found.notes)
+    assert "no-bronze-label" in codes(found.notes)
+    assert any(names(note, "1", len(gold), "5") for note in with_code(found.notes, "gold-partly-outside-runs"))
 
 
 @pytest.mark.parametrize("measure", ["nDCG@5", "AP", "RR", "ERR@5", "R@5", "P(judged_only=True)@5"])
@@ -336,8 +335,10 @@ def test_a_measure_that_is_no_sum_is_refused_with_the_command_that_would_serve(m
     gold = here.drawn(np.random.default_rng(3), prob=0.8, design="pool_stratified")
     with pytest.raises(InputError) as refused:
         rt.correct(here.runs, here.bronze, gold, measure)
-    assert f"`ringtrue sample … --queries 20 --for {measure}`" in str(refused.value)
-    assert "P@k, CG@k, DCG@k, SDCG@k, RBP@k" in str(refused.value)
+    assert refused.value.code == "needs-whole-queries"
+    (draw,) = refused.value.note.suggestions
+    assert (draw.function, draw.arguments) == ("sample_queries", {"queries": 20, "measures": str(parse(measure))})
+    assert names(refused.value.text, "P@k", "CG@k", "DCG@k", "SDCG@k", "RBP@k")
 
 
 def test_the_judge_stands_for_the_pool() -> None:

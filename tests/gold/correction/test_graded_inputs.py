@@ -5,6 +5,7 @@ import pytest
 from hypothesis import given, strategies as st
 from numpy.typing import ArrayLike
 
+from gold.refusals import names, refuses
 from ringtrue.errors import InputError, UsageError
 from ringtrue.gold.correction.graded_inputs import BronzeLists, Grades
 from ringtrue.gold.correction.proportion import why_uncorrectable
@@ -35,30 +36,22 @@ def test_a_matrix_is_inverted_where_it_is_well_known_and_well_conditioned() -> N
 
 def test_thirty_gold_labels_of_each_grade_are_enough_and_29_are_not() -> None:
     assert grades([[27, 3], [3, 27]]).why_not_inverted is None
-    assert (
-        grades([[27, 3], [3, 26]]).why_not_inverted == "gold label 1 has 29 gold labels, and inverting needs 30 of each"
-    )
+    assert names(grades([[27, 3], [3, 26]]).why_not_inverted, "1 has 29", "30")
 
 
 def test_every_grade_with_too_few_gold_labels_is_named() -> None:
-    assert grades([[10, 2], [3, 9]]).why_not_inverted == (
-        "gold label 0 has 12, 1 has 12 gold labels, and inverting needs 30 of each"
-    )
+    assert names(grades([[10, 2], [3, 9]]).why_not_inverted, "0 has 12", "1 has 12", "30")
 
 
 def test_a_condition_number_of_ten_is_too_much() -> None:
     # Rows (½ ± d, ½ ∓ d) have the condition number 1/2d.
     near, far = ([[500 + d, 500 - d], [500 - d, 500 + d]] for d in (49, 51))
     assert grades(far).why_not_inverted is None
-    assert grades(near).why_not_inverted == (
-        "the confusion matrix has condition number 10.2, and inverting needs less than 10"
-    )
+    assert names(grades(near).why_not_inverted, "10.2", "less than 10")
 
 
 def test_a_bronze_scale_of_another_size_is_not_inverted() -> None:
-    assert grades([[50, 30, 20], [10, 30, 60]]).why_not_inverted == (
-        "the confusion matrix of 2 gold by 3 bronze labels is not square"
-    )
+    assert names(grades([[50, 30, 20], [10, 30, 60]]).why_not_inverted, "2 gold", "3 bronze", "square")
 
 
 def test_known_rows_are_worth_any_number_of_labels() -> None:
@@ -66,27 +59,28 @@ def test_known_rows_are_worth_any_number_of_labels() -> None:
 
 
 def test_gold_labels_that_are_worth_less_than_their_number_count_for_less() -> None:
-    assert grades([[270, 30], [30, 270]], worth=[20, 40]).why_not_inverted == (
-        "gold label 0 has 20 gold labels, and inverting needs 30 of each"
-    )
+    assert names(grades([[270, 30], [30, 270]], worth=[20, 40]).why_not_inverted, "0 has 20", "30")
 
 
 def test_fewer_bronze_labels_than_gold_ones_cannot_tell_these_apart() -> None:
     found = grades([[90, 10], [40, 60], [20, 80], [5, 95]]).undetermined
     assert found is not None
-    assert found.startswith("2 bronze labels cannot tell 4 gold labels apart: many shares")
+    assert found.code == "grades-undetermined"
+    assert names(found, "2 bronze", "4 gold")
 
 
 def test_two_grades_that_the_judge_labels_alike_are_named() -> None:
     found = grades([[80, 20, 0], [10, 50, 40], [5, 25, 20]]).undetermined
     assert found is not None
-    assert "no better than chance at telling gold labels 1 and 2 apart" in found
+    assert found.code == "grades-undetermined"
+    assert names(found, "1 and 2")
 
 
 def test_a_grade_that_looks_like_a_mixture_of_two_others_cannot_be_told() -> None:
     found = grades([[80, 20, 0], [40, 20, 40], [0, 20, 80]]).undetermined
     assert found is not None
-    assert "(the confusion matrix of 3 gold by 3 bronze labels has rank 2)" in found
+    assert found.code == "grades-undetermined"
+    assert names(found, "rank 2")
     assert grades(GOOD).undetermined is None
 
 
@@ -112,16 +106,15 @@ def test_what_a_unit_of_gain_is_does_not_decide_about_chance(unit: float, base: 
 
 def test_a_judge_who_guesses_is_refused_in_words() -> None:
     found = grades([[20, 10, 10], [19, 11, 10], [20, 10, 10]]).why_uncorrectable(0.95)
-    assert found == (
-        "the judge is no better than chance: documents that are worth more to gold are not labelled higher by bronze; "
-        "nothing can be corrected with such labels"
-    )
+    assert found is not None
+    assert found.code == "judge-at-chance"
 
 
 def test_a_judge_who_may_guess_is_refused_in_other_words() -> None:
     found = grades([[5, 3, 2], [3, 4, 3], [3, 3, 4]]).why_uncorrectable(0.95)
     assert found is not None
-    assert found.startswith("the judge may be no better than chance: 30 gold labels leave open at a level of 95%")
+    assert found.code == "judge-maybe-at-chance"
+    assert names(found, "30", "95%")
     assert grades([[500, 300, 200], [300, 400, 300], [300, 300, 400]]).why_uncorrectable(0.95) is None
 
 
@@ -155,13 +148,13 @@ def test_rows_are_drawn_as_their_counts_allow_and_known_rows_stay() -> None:
 
 
 def test_a_gold_label_that_never_occurs_is_an_error_that_says_which_and_what_to_do() -> None:
-    with pytest.raises(InputError, match=r"gold label 3 never occurs in the gold sample.*have gold judge some"):
+    with refuses(InputError, "gold-label-never-occurs", "3"):
         Grades.of(table([[8, 2], [0, 0]], labels=(0, 3)), [0, 1])
 
 
 def test_a_bronze_label_that_no_gold_document_has_is_an_error_that_says_which_and_what_to_do() -> None:
     found = Grades.of(table([[8, 2, 0], [1, 9, 0], [1, 8, 0]], labels=(0, 1, 4)), [0, 1, 4])
-    with pytest.raises(InputError, match=r"2 documents have the bronze label 4, which no document of the gold sample"):
+    with refuses(InputError, "bronze-label-without-gold", "2", "4"):
         BronzeLists.of([[0, 2], [2, 1]], [1, 1], found)
     assert BronzeLists.of([[0, 1], [1, 1]], [1, 1], found).queries == 2
 
@@ -173,42 +166,42 @@ def test_attention_is_the_sum_of_discounts_by_label_and_shorter_lists_get_less()
 
 
 @pytest.mark.parametrize(
-    ("counts", "gains", "worth", "says"),
+    ("counts", "gains", "worth", "code"),
     [
-        (GOOD, [0, 1], None, "a gain is needed for each of the 3 gold labels"),
-        (GOOD, [0, 1, np.nan], None, "a gain is needed for each of the 3 gold labels"),
-        (GOOD, [0, 1, 2], [1, 2, 0], "each row of a confusion matrix is worth more than 0 labels"),
-        (GOOD, [0, 1, 2], [1, 2], "each row of a confusion matrix is worth more than 0 labels"),
+        (GOOD, [0, 1], None, "bad-label-gains"),
+        (GOOD, [0, 1, np.nan], None, "bad-label-gains"),
+        (GOOD, [0, 1, 2], [1, 2, 0], "bad-worth"),
+        (GOOD, [0, 1, 2], [1, 2], "bad-worth"),
     ],
 )
-def test_a_table_that_does_not_fit_is_refused(counts: ArrayLike, gains: ArrayLike, worth: ArrayLike, says: str) -> None:
-    with pytest.raises(UsageError, match=says):
+def test_a_table_that_does_not_fit_is_refused(counts: ArrayLike, gains: ArrayLike, worth: ArrayLike, code: str) -> None:
+    with refuses(UsageError, code):
         grades(counts, gains, worth)
 
 
 def test_a_table_needs_a_name_for_each_row_and_column() -> None:
-    with pytest.raises(UsageError, match="3 × 3 needs as many gold and bronze labels, found 3 and 2"):
+    with refuses(UsageError, "matrix-shape", "3", "2"):
         Grades.of(table(GOOD), [0, 1, 2], bronze_labels=(0, 1))
 
 
 @pytest.mark.parametrize("count", [-1.0, np.nan])
 def test_counts_that_are_none_are_refused(count: float) -> None:
-    with pytest.raises(InputError, match="0 or more"):
+    with refuses(InputError, "bad-counts", "0"):
         grades([[count, 2.0], [1.0, 1.0]])
 
 
 @pytest.mark.parametrize(
-    ("labels", "discounts", "says"),
+    ("labels", "discounts", "code"),
     [
-        ([0, 1], [1, 1], "queries × ranks"),
-        ([[0.5, 1]], [1, 1], "whole numbers"),
-        (np.zeros((0, 2), dtype=int), [1, 1], "at least one query"),
-        ([[0, 1]], [1], "a discount of 0 or more is needed for each of the 2 ranks"),
-        ([[0, 1]], [1, -1], "a discount of 0 or more"),
-        ([[0, 3]], [1, 1], "positions of labels go from 0 to 2"),
-        ([[0, -2]], [1, 1], "positions of labels go from 0 to 2"),
+        ([0, 1], [1, 1], "bad-label-lists"),
+        ([[0.5, 1]], [1, 1], "bad-label-lists"),
+        (np.zeros((0, 2), dtype=int), [1, 1], "bad-label-lists"),
+        ([[0, 1]], [1], "bad-discounts"),
+        ([[0, 1]], [1, -1], "bad-discounts"),
+        ([[0, 3]], [1, 1], "bad-label-positions"),
+        ([[0, -2]], [1, 1], "bad-label-positions"),
     ],
 )
-def test_lists_that_make_no_sense_are_refused(labels: ArrayLike, discounts: ArrayLike, says: str) -> None:
-    with pytest.raises(UsageError, match=says):
+def test_lists_that_make_no_sense_are_refused(labels: ArrayLike, discounts: ArrayLike, code: str) -> None:
+    with refuses(UsageError, code):
         BronzeLists.of(labels, discounts, grades(GOOD))

@@ -8,6 +8,7 @@ from hypothesis import given, strategies as st
 
 import ringtrue as rt
 from gold.correction.worlds import world
+from gold.refusals import codes, names, refuses
 from ringtrue.errors import DuplicateError, MeasureError, MismatchError
 from ringtrue.evaluation.inputs import pool as pool_table
 from ringtrue.evaluation.measures import CATALOGUE, parse
@@ -39,7 +40,8 @@ def test_by_hand() -> None:
     assert np.argsort(pool.similarity_key).tolist() == [3, 1, 2, 0]  # no label, 0, 1, 2
     weights = pool.weights(np.array([1.0, 0.5])).toarray()
     assert weights.tolist() == [[1 / 3, 1 / 6, 1 / 3, 0], [0, 1 / 3, 0, 1 / 6]]
-    assert pool.notes == ("of 4 documents in the top 2, 1 document has no bronze label: a level of their own",)
+    assert codes(pool.notes) == ["no-bronze-label"]
+    assert names(pool.notes[0], "4", "top 2", "1")
 
 
 def test_documents_of_one_bronze_level_are_the_more_alike_the_more_runs_show_both() -> None:
@@ -63,7 +65,8 @@ def test_the_signature_of_a_pool_knows_documents_labels_and_runs_but_no_order() 
 def test_a_negative_bronze_label_is_none() -> None:
     pool = pool_of({"run": {"q": {"a": 3.0, "b": 2.0, "c": 1.0}}}, {"q": {"a": 1, "b": -2}}, depth=3)
     assert [pool.levels[place] for place in pool.level] == [1, -1, -1]
-    assert pool.notes == ("of 3 documents in the top 3, 2 documents have no bronze label: a level of their own",)
+    assert codes(pool.notes) == ["no-bronze-label"]
+    assert names(pool.notes[0], "3", "2")
 
 
 def test_places_of_documents_and_of_those_that_no_run_shows() -> None:
@@ -79,13 +82,13 @@ def test_a_query_that_bronze_does_not_know_is_not_pooled() -> None:
 
 
 def test_a_run_without_a_judged_query_is_refused() -> None:
-    with pytest.raises(MismatchError, match=r"run 'odd' and the judgments have no query in common.*'z'.*'q'"):
+    with pytest.raises(MismatchError):
         pool_of({"run": {"q": {"a": 1.0}}, "odd": {"z": {"a": 1.0}}}, {"q": {"a": 1}}, depth=1)
 
 
 def test_two_bronze_labels_of_a_document_are_refused() -> None:
     twice = {"query": ["q", "q"], "doc": ["a", "a"], "judge": ["x", "y"], "label": [0, 1]}
-    with pytest.raises(DuplicateError, match="document 'a' of query 'q' has 2 labels"):
+    with pytest.raises(DuplicateError):
         pool_of({"run": {"q": {"a": 1.0}}}, twice, depth=1)
 
 
@@ -195,5 +198,5 @@ def test_no_other_measure_is_taken_for_a_sum() -> None:
 
 
 def test_a_measure_that_is_no_sum_is_refused_with_those_that_are() -> None:
-    with pytest.raises(MeasureError, match="nDCG@10 is no sum over documents; those that are: P, CG, DCG, SDCG, RBP"):
+    with refuses(MeasureError, "no-sum-over-documents", "10"):
         linearise(parse("nDCG@10"), np.array([0, 1]), depth=10)

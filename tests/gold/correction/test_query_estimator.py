@@ -15,6 +15,7 @@ from statsmodels.api import OLS, add_constant
 
 import ringtrue as rt
 from gold.correction.worlds import World, world
+from gold.refusals import codes, names, refuses, with_code
 from ringtrue.errors import InputError, MismatchError
 from ringtrue.gold.correction.correct import compare_corrected
 from ringtrue.gold.correction.query_estimator import QueryMeans, correct_by_query
@@ -66,10 +67,10 @@ def test_values_are_the_query_by_query_correction_of_what_evaluate_says(seed: in
 def test_why_and_gold_alone_as_asked() -> None:
     here = world(3, queries=25)
     found = correct(here, 20)
-    assert found.methods["nDCG@4"].startswith("nDCG@4 query by query: gold judged whole queries, drawn at random")
+    assert found.methods["nDCG@4"].code == "by-query"
     assert found.design == "whole_queries"
     alone = correct(here, 20, method="gold")
-    assert alone.methods["nDCG@4"] == "nDCG@4 from the gold queries alone, as asked"
+    assert alone.methods["nDCG@4"].code == "by-gold-alone"
     assert alone.corrected["run0"] == found.gold_only["run0"]
     assert alone.corrected["run0"]["nDCG@4"].method == "gold only, whole queries"
 
@@ -77,34 +78,35 @@ def test_why_and_gold_alone_as_asked() -> None:
 def test_queries_that_the_judgments_do_not_know_are_refused_with_an_id_of_each_kind() -> None:
     here = world(3)
     foreign = {f"topic-{query}": labels for query, labels in some(here, 3).items()}
-    with pytest.raises(MismatchError, match="gold has query 'topic-"):
+    with refuses(MismatchError, "no-common-query"):
         rt.correct(here.runs, here.bronze, foreign, "nDCG@4", design="whole_queries")
 
 
 def test_one_query_is_refused_with_the_command_that_draws_more() -> None:
     with pytest.raises(InputError) as refused:
         correct(world(3), 1)
-    assert "expected gold labels for at least 2 whole queries that bronze judged too, found 1" in str(refused.value)
-    assert "draw more with `ringtrue sample … --queries 20 --for nDCG@4`" in str(refused.value)
+    assert refused.value.code == "too-few-queries"
+    (more,) = refused.value.note.suggestions
+    assert (more.function, more.arguments) == ("sample_queries", {"queries": 20, "measures": "nDCG@4"})
 
 
 def test_queries_that_bronze_does_not_know_are_told() -> None:
     here = world(3, queries=6)
-    for extra, told in (
-        (["zz"], "1 of the gold queries has no bronze label and is left out: zz"),
-        (["zz", "yy"], "2 of the gold queries have no bronze label and are left out: zz, yy"),
-    ):
+    for extra in (["zz"], ["zz", "yy"]):
         gold = some(here, 4) | {query: {"d0": 1} for query in extra}
         found = rt.correct(here.runs, here.bronze, gold, "nDCG@4", design="whole_queries")
-        assert told in found.notes
+        (note,) = with_code(found.notes, "queries-left-out")
+        assert names(note, len(extra), *extra)
         assert found.corrected["run0"]["nDCG@4"].n == 4
 
 
 def test_few_queries_are_told_and_enough_are_not() -> None:
     here = world(3, queries=25)
     few, enough = correct(here, 19).checks[0], correct(here, 20).checks[0]
-    assert (few.passed, few.text) == (False, "gold judged 19 of 25 queries; from 20 on intervals keep what they say")
-    assert (enough.passed, enough.text) == (True, "gold judged 20 of 25 queries")
+    assert (few.passed, few.note.code) == (False, "few-queries")
+    assert names(few.note, "19 of 25", "20")
+    assert (enough.passed, enough.note) == (True, None)
+    assert names(enough.finding, "20 of 25")
 
 
 def test_gold_queries_are_held_against_the_others_by_welch() -> None:
@@ -121,7 +123,7 @@ def test_gold_queries_that_bronze_finds_easy_are_told() -> None:
     easy = {f"q{place}": here.gold[f"q{place}"] for place in np.argsort(-values)[:20]}
     check = rt.correct(here.runs, here.bronze, easy, "nDCG@4", design="whole_queries").checks[1]
     assert not check.passed
-    assert check.text.endswith(": they do not look drawn at random")
+    assert check.note.code == "sample-does-not-fit"
 
 
 def test_queries_that_are_all_alike_are_no_reason_for_a_warning() -> None:
@@ -200,12 +202,14 @@ def test_a_run_whose_documents_gold_did_not_judge_is_withheld_and_the_others_sta
     found = rt.correct(runs, bronze, gold, "nDCG@10", **asked)
     assert [found.corrected[name]["nDCG@10"].value is None for name in runs] == [False, False, True]
     assert found.gold_only["new"]["nDCG@10"].value is None
-    assert found.corrected["new"]["nDCG@10"].notes[0].startswith("gold judged 0 of the 36 documents that 'new' has")
+    withheld = found.corrected["new"]["nDCG@10"].notes
+    assert codes(withheld) == ["top-not-judged"]
+    assert names(withheld[0], "0", "36", "'new'")
     comparisons = rt.compare_corrected(runs, bronze, gold, "nDCG@10", **asked)
     assert [one.difference.value is None for one in comparisons] == [False, True, True]
     assert [one.p_value is None for one in comparisons][1:] == [True, True]
-    assert "gold judged 0 of the 36 documents that 'new' has" in comparisons[1].notes[0]
-    with pytest.raises(InputError, match="gold judged 0 of the 36 documents that 'new' has"):
+    assert codes(comparisons[1].notes) == ["top-not-judged"]
+    with refuses(InputError, "no-whole-queries", "'new'", "0", "36"):
         rt.compare_corrected(runs, bronze, gold, "nDCG@10", baselines="new", **asked)
 
 
@@ -215,14 +219,17 @@ def test_queries_of_which_gold_judged_less_than_four_fifths_are_refused(method: 
     asked: dict[str, Any] = {"design": "whole_queries", "method": method}
     with pytest.raises(InputError) as refused:
         rt.correct({"long": run}, bronze, judged(run, 4, 7), "nDCG@10", **asked)
-    assert str(refused.value) == (
-        "gold judged 28 of the 40 documents that 'long' has in the top 10 of the gold queries: these are not whole "
-        "queries. `ringtrue sample … --already GOLD --queries 0 --for nDCG@10` lists what has to be judged"
+    assert refused.value.code == "no-whole-queries"
+    assert names(refused.value.text, "28", "40", "'long'", "10")
+    (listing,) = refused.value.note.suggestions
+    assert (listing.function, listing.arguments) == (
+        "sample_queries",
+        {"already": ..., "queries": 0, "measures": "nDCG@10"},
     )
     assert rt.correct(run, bronze, judged(run, 4, 8), "nDCG@10", **asked).corrected["run"]["nDCG@10"].n == 4
     # A measure of the first five asks for no more than these; one of the whole list for the first ten.
     assert rt.correct(run, bronze, judged(run, 4, 4), "nDCG@5", **asked).corrected["run"]["nDCG@5"].n == 4
-    with pytest.raises(InputError, match="gold judged 28 of the 40 documents"):
+    with refuses(InputError, "no-whole-queries", "28", "40"):
         rt.correct(run, bronze, judged(run, 4, 7), "AP", **asked)
     longer, told = long_run(docs=30)
     assert rt.correct(longer, told, judged(longer, 4, 8), "AP", **asked).corrected["run"]["AP"].n == 4
@@ -231,7 +238,7 @@ def test_queries_of_which_gold_judged_less_than_four_fifths_are_refused(method: 
 def test_a_pair_with_a_run_of_which_gold_judged_too_little_is_refused() -> None:
     run, bronze = long_run()
     other = {query: {f"z{place}": score for place, score in enumerate(row.values())} for query, row in run.items()}
-    with pytest.raises(InputError, match="gold judged 0 of the 40 documents that 'other' has in the top 10"):
+    with refuses(InputError, "no-whole-queries", "'other'", "0", "40", "10"):
         compare_corrected({"long": run, "other": other}, bronze, judged(run, 4, 10), "nDCG@10", design="whole_queries")
 
 
@@ -249,21 +256,22 @@ def test_documents_of_whole_queries_without_a_gold_label_are_counted_and_have_bo
     if lost == "known to no judge":
         bronze = {query: {doc: label for doc, label in row.items() if doc != "d2"} for query, row in bronze.items()}
     found = rt.correct(run, bronze, table, "nDCG@10", design="whole_queries")
-    says = "of the gold queries, 1 document without a gold label (in a run's top 10: 1) counts as not relevant"
-    assert f"{says}; bounds say what they could change" in found.notes
+    (note,) = with_code(found.notes, "unlabelled-documents")
+    assert names(note, "1 document", "10: 1", "bounds")
     bounds, estimate = found.bounds["run"]["nDCG@10"], found.corrected["run"]["nDCG@10"]
     assert bounds.low <= estimate.low <= estimate.high < bounds.high
     alone = rt.correct(run, bronze, table, "nDCG@10", design="whole_queries", method="gold")
-    assert (says in alone.notes, alone.bounds) == (True, {})
+    (note,) = with_code(alone.notes, "unlabelled-documents")
+    assert not names(note, "bounds")
+    assert alone.bounds == {}
 
 
 def test_documents_that_bronze_judged_and_gold_did_not_are_told() -> None:
     run, bronze = long_run(docs=20)
     for docs, told in ((19, False), (18, True)):
         found = rt.correct(run, bronze, judged(run, 4, docs), "nDCG@10", design="whole_queries")
-        note = (f"gold judged {4 * docs} of the 80 documents of its queries that bronze judged: measures that look at "
-                f"all of them, such as nDCG and AP, come out too high")  # fmt: skip
-        assert (note in found.notes) == told, docs
+        partly = with_code(found.notes, "queries-partly-judged")
+        assert [names(note, 4 * docs, 80) for note in partly] == [True] * told, docs
 
 
 def test_queries_with_different_probabilities_are_refused() -> None:
@@ -271,8 +279,7 @@ def test_queries_with_different_probabilities_are_refused() -> None:
     rows = [(query, doc, label, 0.25 if query == "q0" else 0.5)
             for query, row in judged(run, 4, 10).items() for doc, label in row.items()]  # fmt: skip
     gold = pl.DataFrame(rows, schema=["query", "doc", "label", "prob"], orient="row")
-    with pytest.raises(InputError, match=r"the gold queries have different probabilities in column prob \(0.25 to 0.5\)"
-                                         ": whole queries should be drawn at random"):  # fmt: skip
+    with refuses(InputError, "unequal-probabilities", "0.25", "0.5"):
         rt.correct(run, bronze, gold, "nDCG@10", design="whole_queries")
     equal = gold.with_columns(prob=pl.lit(0.5))
     assert rt.correct(run, bronze, equal, "nDCG@10", design="whole_queries").corrected["run"]["nDCG@10"].n == 4
@@ -417,7 +424,8 @@ def test_the_interval_is_students_and_few_queries_are_told() -> None:
     low, high = stats.t.interval(0.9, 14, found.values[1], np.sqrt(found.variances[1]))
     assert (one.low, one.high) == pytest.approx((low, high))
     assert (one.n, one.method, one.level) == (15, "difference, whole queries", 0.9)
-    assert one.notes == ("only 15 queries with gold: trust it with care",)
+    assert codes(one.notes) == ["few-queries"]
+    assert names(one.notes[0], "15")
     gold, bronze, places = values(5, chosen=20)
     assert corrected(gold, bronze, places).estimate(0, level=0.9).notes == ()
 
@@ -482,6 +490,6 @@ def test_queries_that_are_all_alike_by_gold_say_so_instead_of_being_certain() ->
     bronze = np.random.default_rng(1).random((1, 12))
     found = correct_by_query(bronze, np.full((1, 3), 0.5), np.arange(3), population="these").estimate(0, level=0.95)
     assert (found.value, found.se) == (0.5, 0)
-    assert found.notes[-1] == "by gold all its queries are alike: the interval cannot show how far others differ"
+    assert found.notes[-1].code == "all-queries-alike"
     whole = correct_by_query(bronze, np.full((1, 12), 0.5), np.arange(12), population="these").estimate(0, level=0.95)
     assert len(whole.notes) == 1

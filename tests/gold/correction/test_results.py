@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, strategies as st
 
+from gold.refusals import codes
 from ringtrue.gold.correction.results import count_confusion, summarise_judge, weighted_rate
 from ringtrue.stats.intervals import estimate_share, wilson
 
@@ -39,7 +40,7 @@ def test_unequal_weights_are_worth_fewer_labels() -> None:
 
 def test_without_a_label_there_is_no_rate() -> None:
     found = weighted_rate(np.array([], dtype=bool), np.array([]), 0.95)
-    assert (found.value, found.n, found.notes) == (None, 0, ("there is no such gold label",))
+    assert (found.value, found.n, codes(found.notes)) == (None, 0, ["no-gold-of-a-kind"])
 
 
 def test_labels_of_one_query_are_alike() -> None:
@@ -55,7 +56,7 @@ def test_labels_of_one_query_are_alike() -> None:
 def test_one_query_tells_nothing_about_others() -> None:
     found = weighted_rate(np.array([True, False]), np.ones(2), 0.95, np.array([4, 4]))
     assert (found.value, found.low, found.high, found.se) == (0.5, None, None, None)
-    assert found.notes == ("all of these labels are of one query: no interval can be given",)
+    assert codes(found.notes) == ["single-query"]
 
 
 def test_the_judge_of_whole_queries_is_told_by_query() -> None:
@@ -99,7 +100,7 @@ def test_a_judge_of_whom_only_half_is_known_has_no_index_and_the_json_no_nan() -
     found = summarise_judge(gold, gold, gold >= 1, gold >= 1, np.ones(2), 0.95)
     assert (found["relevant"]["value"], found["youden"]) == (None, None)
     plain = json.loads(json.dumps(found, allow_nan=False))
-    assert plain["relevant"]["notes"] == ["there is no such gold label"]
+    assert plain["relevant"]["note_codes"] == ["no-gold-of-a-kind"]
 
 
 @given(st.lists(st.tuples(st.integers(0, 3), st.integers(-1, 3), st.floats(0.1, 9)), min_size=1, max_size=30))

@@ -10,6 +10,7 @@ import pytest
 
 import ringtrue as rt
 from gold.correction.worlds import World, world
+from gold.refusals import codes, names, refuses
 from ringtrue.errors import InputError, MismatchError, TableError, UsageError
 from ringtrue.gold.correction.sampling_frame import SamplingFrame
 from ringtrue.tables import Judgments
@@ -40,17 +41,24 @@ def test_a_frame_is_read_whatever_yes_and_no_are_called() -> None:
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("changed", "told"), [
-    ({"drawn": None}, "a sampling frame is a CSV file with the columns .*; found query, doc, prob, without drawn"),
-    ({"drawn": [150] * 4}, "column drawn of a sampling frame: expected true or false, found '150'; is it the sample"),
-    ({"prob": [0.5, 0.25, 0.25, 1.5]}, "expected probabilities above 0 and up to 1"),
-    ({"prob": [0.5, 0.25, 0.25, "x"]}, "row 4: expected a finite number in column 'prob', found 'x'"),
-    ({"doc": list("abcc")}, "document 'c' of query 'q' stands twice in the sampling frame"),
-])  # fmt: skip
-def test_a_file_that_is_no_frame_is_refused(changed: dict[str, Any], told: str) -> None:
+@pytest.mark.parametrize(
+    ("changed", "code", "named"),
+    [
+        ({"drawn": None}, "no-sampling-frame", "drawn"),
+        ({"drawn": [150] * 4}, "bad-drawn-mark", "'150'"),
+        ({"prob": [0.5, 0.25, 0.25, 1.5]}, "bad-frame-probability", "prob"),
+        ({"doc": list("abcc")}, "repeated-frame-row", "'c'"),
+    ],
+)
+def test_a_file_that_is_no_frame_is_refused(changed: dict[str, Any], code: str, named: str) -> None:
     columns = {name: values for name, values in (FRAME | changed).items() if values is not None}
-    with pytest.raises(TableError, match=told):
+    with refuses(TableError, code, named):
         SamplingFrame.of(columns)
+
+
+def test_a_probability_that_is_no_number_is_refused() -> None:
+    with pytest.raises(TableError):
+        SamplingFrame.of(FRAME | {"prob": [0.5, 0.25, 0.25, "x"]})
 
 
 def test_lost_rows_come_back_without_a_label_and_probabilities_with_the_frame() -> None:
@@ -60,14 +68,20 @@ def test_lost_rows_come_back_without_a_label_and_probabilities_with_the_frame() 
     assert complete.frame["reason"].to_list() == [None, None, "missing"]
 
 
-@pytest.mark.parametrize(("gold", "told"), [
-    ({"doc": ["a", "b"], "label": [1, 1]}, "gold has document 'b' of query 'q', which was not drawn, as 1 of 2"),
-    ({"doc": ["x", "y"], "label": [1, 1]}, "the sampling frame and the gold labels have no drawn document in common"),
-    ({"doc": ["a", "c"], "label": [1, 1], "prob": [0.25, 0.125]},
-     "document 'a' of query 'q' has the probability 0.25, and 0.5 in the sampling frame"),
-])  # fmt: skip
-def test_labels_of_another_sample_are_refused(gold: dict[str, Any], told: str) -> None:
-    with pytest.raises(InputError, match=told):
+@pytest.mark.parametrize(
+    ("gold", "code", "named"),
+    [
+        ({"doc": ["a", "b"], "label": [1, 1]}, "gold-not-drawn", ["'b'", "'q'", "1 of 2"]),
+        ({"doc": ["x", "y"], "label": [1, 1]}, "frame-of-other-sample", ["'x'", "'a'"]),
+        (
+            {"doc": ["a", "c"], "label": [1, 1], "prob": [0.25, 0.125]},
+            "probabilities-differ",
+            ["'a'", "'q'", "0.25", "0.5"],
+        ),
+    ],
+)
+def test_labels_of_another_sample_are_refused(gold: dict[str, Any], code: str, named: list[str]) -> None:
+    with refuses(InputError, code, *named):
         SamplingFrame.of(FRAME).complete(Judgments.of({"query": ["q"] * 2, **gold}))
 
 
@@ -98,8 +112,8 @@ def test_a_run_with_much_that_could_not_be_drawn_has_no_value(here: World) -> No
         estimate = found.corrected[name]["P@6"]
         assert (estimate.value is None) == (unseen > 0.1)
         if unseen > 0.1:
-            assert estimate.notes[0].startswith(f"{unseen:.0%} of what counts is on documents that the gold sample")
-            assert "extend the sample to them" in estimate.notes[0]
+            assert codes(estimate.notes) == ["out-of-reach"]
+            assert names(estimate.notes[0], f"{unseen:.0%}")
     assert {name for name, row in found.corrected.items() if row["P@6"].value is not None} >= set(old)
     pairs = rt.compare_corrected(here.runs, here.bronze, gold, "P@6", sampling_frame=frame)
     assert {(pair.a, pair.b) for pair in pairs if pair.difference.value is not None} == {("run0", "run1")}
@@ -108,14 +122,11 @@ def test_a_run_with_much_that_could_not_be_drawn_has_no_value(here: World) -> No
 def test_runs_that_are_all_out_of_reach_are_refused(here: World) -> None:
     gold, frame = drawn(here, {"run0": here.runs["run0"]}, budget=20)
     others = {name: here.runs[name] for name in ("run2", "run3")}
-    with pytest.raises(
-        InputError,
-        match=r"at least .* of what counts in every run is on documents that the gold sample could not draw: extend",
-    ):
+    with refuses(InputError, "out-of-reach"):
         rt.correct(others, here.bronze, gold, "P@6", sampling_frame=frame)
     strange = {"other": {query: {f"new-{doc}": score for doc, score in docs.items()}
                          for query, docs in here.runs["run0"].items()}}  # fmt: skip
-    with pytest.raises(MismatchError, match="no gold document is in any run's top 6"):
+    with refuses(MismatchError, "gold-outside-runs"):
         rt.correct(strange, here.bronze, gold, "P@6", sampling_frame=frame)
 
 
@@ -128,10 +139,10 @@ def test_a_deeper_cutoff_than_the_samples_is_told_without_a_frame_and_measured_w
                          for rank, doc in enumerate(sorted(docs, key=lambda doc: -docs[doc]), start=1)])  # fmt: skip
         assert (row["P@6"].value is None) == (share > 0.1)
     without = rt.correct(here.runs, here.bronze, gold, "P@6")
-    assert any("were drawn from other runs, another cutoff" in note for note in without.notes)
+    assert "drawn-from-other-pool" in codes(without.notes)
 
 
 def test_a_frame_goes_with_single_documents_alone(here: World) -> None:
     gold, frame = drawn(here, here.runs)
-    with pytest.raises(UsageError, match="a sampling frame goes with a sample of single documents"):
+    with refuses(UsageError, "frame-without-use"):
         rt.correct(here.runs, here.bronze, gold.drop("design"), "P@6", design="external", sampling_frame=frame)

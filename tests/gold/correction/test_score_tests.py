@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
+import re
 
 import numpy as np
 import pytest
 from hypothesis import assume, given, strategies as st
 from scipy import stats
 
+from gold.refusals import codes, names, refuses
 from ringtrue.errors import UsageError
 from ringtrue.gold.correction import BronzeScore, Rates, naive_test, separate_judges_test, shared_judge_test
 from ringtrue.gold.correction.rate_inversion import Rate
@@ -108,15 +110,15 @@ def test_where_rates_allow_no_end_the_answer_says_what_is_left() -> None:
         BronzeScore(mean=0.5, sd=0.4, queries=50), BronzeScore(mean=0.52, sd=0.4, queries=50), weak
     )
     assert (unclear.difference.value, unclear.difference.low, unclear.difference.high) == (None, -1, 1)
-    assert "no difference can be ruled out" in unclear.difference.notes
+    assert "nothing-ruled-out" in codes(unclear.difference.notes)
     clear = shared_judge_test(
         BronzeScore(mean=0.3, sd=0.4, queries=5000), BronzeScore(mean=0.6, sd=0.4, queries=5000), weak
     )
     assert clear.difference.value is None
     assert clear.p_value is not None
     assert clear.p_value < 1e-10
-    (told,) = (note for note in clear.difference.notes if "ruled out but those from" in note)
-    low, high = (float(word.replace("−", "-")) for word in told.split("from ")[1].split(" to "))
+    (told,) = (note for note in clear.difference.notes if note.code == "little-ruled-out")
+    low, high = map(float, re.findall(r"-?\d+\.\d+", told))
     assert low < 0 < high
     own = separate_judges_test(FIRST, SECOND, weak, RATES)
     assert (own.difference.value, own.p_value) == (None, None)
@@ -144,22 +146,22 @@ def test_scores_without_any_spread_cannot_be_tested() -> None:
     first, second = (BronzeScore(mean=mean, sd=0.0, queries=50) for mean in (0.5, 0.6))
     found = naive_test(first, second)
     assert (found.p_value, found.difference.se) == (None, 0)
-    assert "there is no spread over queries to test with" in found.difference.notes
+    assert "no-spread" in codes(found.difference.notes)
     assert naive_test(first, first).p_value == 1
     assert shared_judge_test(first, second, RATES).p_value is None
     assert naive_test(first, second, difference_sd=0.0).p_value is None
 
 
 @pytest.mark.parametrize(
-    ("queries", "sd", "says"),
+    ("queries", "sd", "code", "named"),
     [
-        ((50, 60), 0.3, "need the same queries for both, found 50 and 60"),
-        ((50, 50), 0.9, "have one between 0 and 0.6, found 0.9"),
+        ((50, 60), 0.3, "queries-differ", ["50", "60"]),
+        ((50, 50), 0.9, "impossible-difference-sd", ["0.6", "0.9"]),
     ],
 )
-def test_a_spread_of_differences_that_cannot_be_is_refused(queries, sd: float, says: str) -> None:
+def test_a_spread_of_differences_that_cannot_be_is_refused(queries, sd: float, code: str, named: list[str]) -> None:
     first, second = (BronzeScore(mean=0.5, sd=0.3, queries=n) for n in queries)
-    with pytest.raises(UsageError, match=says):
+    with refuses(UsageError, code, *named):
         naive_test(first, second, difference_sd=sd)
 
 
@@ -227,9 +229,7 @@ def test_the_published_example() -> None:
     assert found["relevant"].significance == pytest.approx(0.0035, abs=1.5e-4)
     assert found["relevant"].difference == pytest.approx(0.015, abs=5e-4)
     assert found == tipping_points(SECOND, FIRST, RATES, critical=Q)
-    assert (
-        "0.34 points apart between the systems take the significance away, 1.5 points" in found["relevant"].description
-    )
+    assert names(found["relevant"].description, "0.34 points", "1.5 points")
 
 
 def test_rates_that_far_apart_make_the_difference_just_not_significant_or_nothing() -> None:
@@ -257,7 +257,7 @@ def test_what_is_not_significant_has_nothing_to_lose() -> None:
     first, second = (BronzeScore(mean=mean, sd=0.4, queries=30) for mean in (0.5, 0.52))
     found = tipping_points(first, second, RATES, critical=Q)
     assert found["relevant"].significance == 0
-    assert "explain all of the difference" in found["relevant"].description
+    assert names(found["relevant"].description, f"{100 * found['relevant'].difference:.2g} points")
     same = tipping_points(first, first, RATES, critical=Q)
     assert same["relevant"] == TippingPoint(significance=0.0, difference=0.0)
 
@@ -267,7 +267,7 @@ def test_what_no_rate_can_do_is_none() -> None:
     first, second = (BronzeScore(mean=mean, sd=0.1, queries=5000) for mean in (0.05, 0.6))
     found = tipping_points(first, second, Rates(relevant=0.9, nonrelevant=0.9), critical=Q)
     assert found["relevant"].difference is None
-    assert TippingPoint(significance=None, difference=None).description == "no rates explain the difference"
+    assert not names(TippingPoint(significance=None, difference=None).description, "points")
 
 
 def test_systems_that_share_queries_have_more_to_lose() -> None:

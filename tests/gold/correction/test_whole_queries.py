@@ -5,6 +5,7 @@ from __future__ import annotations
 import polars as pl
 import pytest
 
+from gold.refusals import codes, refuses
 from ringtrue.errors import InputError, MismatchError
 from ringtrue.evaluation.measures import parse
 from ringtrue.gold.correction.whole_queries import JudgedTops, count_judged_in_top, require_one_probability
@@ -28,22 +29,25 @@ def test_less_than_four_fifths_is_too_little() -> None:
     tops = JudgedTops(runs=[NEAR, FAR], gold_rows=GOLD)
     assert tops.unjudged_reason(SHALLOW, [0]) is None
     for measure, runs in ((SHALLOW, [0, 1]), (DEEP, [0])):
-        assert tops.unjudged_reason(measure, runs) is not None
+        reason = tops.unjudged_reason(measure, runs)
+        assert reason is not None
+        assert reason.code == "top-not-judged"
+        assert reason.suggestions[0].arguments == {"already": ..., "queries": 0, "measures": str(measure)}
     tops.require_some(SHALLOW, [[0], [1]])
-    with pytest.raises(InputError):
+    with refuses(InputError, "no-whole-queries", "'far'"):
         tops.require_some(SHALLOW, [[0, 1]])
 
 
 @pytest.mark.parametrize(
-    ("renamed", "says"),
+    ("renamed", "named"),
     [
-        (pl.format("D{}", "doc").alias("doc"), "gold has document 'Da' of query 'q1', and the runs have 'a' there"),
-        (pl.format("topic-{}", "query").alias("query"), "gold has query 'topic-q1', and the runs have 'q1'"),
+        (pl.format("D{}", "doc").alias("doc"), ["'Da'", "'q1'", "'a'"]),
+        (pl.format("topic-{}", "query").alias("query"), ["'topic-q1'", "'q1'"]),
     ],
 )
-def test_where_no_id_is_known_one_of_each_kind_is_shown(renamed: pl.Expr, says: str) -> None:
+def test_where_no_id_is_known_one_of_each_kind_is_shown(renamed: pl.Expr, named: list[str]) -> None:
     tops = JudgedTops(runs=[NEAR, FAR], gold_rows=GOLD.with_columns(renamed))
-    with pytest.raises(MismatchError, match=says):
+    with refuses(MismatchError, "gold-outside-runs", *named):
         tops.require_shared_documents(DEEP)
 
 
@@ -53,7 +57,7 @@ def test_a_value_is_withheld_with_its_reason() -> None:
     assert tops.withhold_unjudged(estimate, SHALLOW, 0) is estimate
     withheld = tops.withhold_unjudged(estimate, SHALLOW, 1)
     assert (withheld.value, withheld.se, withheld.low, withheld.high, withheld.n) == (None, None, None, None, 2)
-    assert withheld.notes
+    assert codes(withheld.notes) == ["top-not-judged"]
 
 
 def test_documents_without_a_label_are_those_of_runs_that_have_a_value() -> None:
@@ -65,5 +69,5 @@ def test_documents_without_a_label_are_those_of_runs_that_have_a_value() -> None
 def test_queries_of_several_probabilities_are_refused() -> None:
     require_one_probability(GOLD)
     require_one_probability(GOLD.with_columns(prob=pl.lit(0.5)))
-    with pytest.raises(InputError):
+    with refuses(InputError, "unequal-probabilities", "0.4", "0.5"):
         require_one_probability(GOLD.with_columns(prob=pl.Series([0.5, 0.5, 0.5, 0.4])))

@@ -10,6 +10,7 @@ from scipy import stats
 from scipy.sparse import csr_array
 
 from gold.correction.worlds import world
+from gold.refusals import refuses
 from ringtrue.errors import UsageError
 from ringtrue.gold.correction.pool import build_pool
 from ringtrue.gold.sampling.allocation import (
@@ -137,7 +138,7 @@ def test_a_document_that_no_run_counts_is_never_drawn() -> None:
 
 
 def test_a_budget_that_can_tell_nothing_is_refused() -> None:
-    with pytest.raises(UsageError, match="at least 2 documents, found 1; 100 or more are usual"):
+    with refuses(UsageError, "budget-too-small", "2", "1", "100"):
         require_budget(1)
     require_budget(2)
 

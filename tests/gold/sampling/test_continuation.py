@@ -11,6 +11,7 @@ from hypothesis import given, strategies as st
 
 import ringtrue as rt
 from gold.correction.worlds import World, world
+from gold.refusals import codes, names, refuses, with_code
 from replications import short_and_long
 from ringtrue.errors import InputError, MismatchError, UsageError
 from strategies import examples
@@ -86,10 +87,8 @@ def test_new_documents_get_what_they_would_in_one_draw_of_all_and_the_rest_conti
     new = draw.frame.filter(pl.col("label").is_null())
     assert new.height == 100
     outside = new.join(frame, on=PAIR, how="anti")
-    told = (
-        f"{unseen} documents could not be drawn before: a stratum of their own, of which {outside.height} are drawn now"
-    )
-    assert draw.notes[-1] == told
+    assert codes(draw.notes[-1:]) == ["new-stratum"]
+    assert names(draw.notes[-1], unseen, outside.height)
     # As many, or one more, as by their sizes of 150 labels in all; residuals are learned from the earlier labels.
     assert 0.2 < outside.height / 150 < unseen / (unseen + frame.height) + 0.1
     old = draw.frame.join(gold.select(*PAIR, before="prob"), on=PAIR)
@@ -118,20 +117,21 @@ def test_lost_labels_of_the_earlier_draw_are_asked_for_again(here: World) -> Non
     draw = rt.sample(here.runs, here.bronze, "P@6", budget=30, already=lost, sampling_frame=frame)
     assert draw.frame.height == 80
     assert draw.frame["label"].null_count() == 32
-    assert draw.notes[0] == "2 gold labels are lost, of 50: 2 blank"
+    assert codes(draw.notes[:1]) == ["lost-labels"]
+    assert names(draw.notes[0], "2 blank", "50")
 
 
 def test_a_frame_without_labels_and_labels_out_of_order_are_refused(here: World) -> None:
     gold, frame = first_draw(here)
-    with pytest.raises(UsageError, match="give its gold labels too"):
+    with refuses(UsageError, "frame-without-gold"):
         rt.sample(here.runs, here.bronze, "P@6", budget=30, sampling_frame=frame)
     second = rt.sample(here.runs, here.bronze, "P@6", budget=12, already=gold, sampling_frame=frame)
     both = filled(second.frame, here)
-    with pytest.raises(InputError, match="which was not drawn, as 12 of 62: the sampling frame is of another sample"):
+    with refuses(InputError, "gold-not-drawn", "12", "62"):
         rt.correct(here.runs, here.bronze, both, "P@6", sampling_frame=frame)  # the second batch, the first one's frame
-    with pytest.raises(InputError, match=r"the sampling frame has 62 drawn documents, and .* it is of a later batch"):
+    with refuses(InputError, "frame-of-later-batch", "62"):
         rt.correct(here.runs, here.bronze, gold, "P@6", sampling_frame=second.sampling_frame)
-    with pytest.raises(InputError, match=r"12 gold labels are lost, of 62: 12 missing\. A draw holds only if"):
+    with refuses(InputError, "too-many-lost", "12", "62"):
         rt.correct(here.runs, here.bronze, gold.drop("drawn"), "P@6", sampling_frame=second.sampling_frame)
 
 
@@ -167,9 +167,9 @@ def test_documents_of_an_earlier_sample_that_no_run_shows_are_counted_and_kept(h
     gold = filled(first.frame, here)
     strange = gold.with_columns(doc=pl.when(pl.int_range(pl.len()) == 4).then(pl.lit("zz")).otherwise("doc"))
     draw = rt.sample(some(here, "run0", "run1"), here.bronze, "P@6", budget=10, already=strange)
-    says = f"1 of 50 documents of the earlier sample is in no run's top 6, as 'zz' of query '{gold['query'][4]}'"
-    assert any(str(note).startswith(says) for note in draw.notes)
+    (note,) = with_code(draw.notes, "gold-partly-outside-runs")
+    assert names(note, "1 of 50", "'zz'", gold["query"][4])
     assert draw.frame.filter(doc="zz").height == 1
     foreign = gold.with_columns(pl.col("query").str.replace("^", "topic-"))
-    with pytest.raises(MismatchError, match=f"gold has query 'topic-{gold['query'][0]}', and the runs have"):
+    with refuses(MismatchError, "gold-outside-runs", gold["query"][0]):
         rt.sample(some(here, "run0", "run1"), here.bronze, "P@6", budget=10, already=foreign)

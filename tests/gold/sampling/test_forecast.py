@@ -11,6 +11,7 @@ from scipy.stats import norm, t
 
 import ringtrue as rt
 from gold.correction.worlds import world
+from gold.refusals import codes, names, refuses
 from ringtrue.errors import UsageError
 from ringtrue.evaluation.measures import parse
 from ringtrue.gold.correction.difference import build_predictors
@@ -125,19 +126,20 @@ def test_earlier_labels_tell_golds_scale_and_how_bronze_errs() -> None:
     made = world(5, runs=3, queries=30, docs=15, length=6, whole=True)
     first = rt.sample(made.runs, made.bronze, "DCG@6", budget=60, rng=np.random.default_rng(1))
     assert first.expected_range
-    assert first.notes[-1].startswith("how wide the interval of DCG@6 will be depends on gold's labels")
+    assert (first.notes[-1].code, first.notes[-1].parameter) == ("gold-top-unknown", "gold_top")
+    assert names(first.notes[-1], "DCG@6")
     labels = [made.gold[query][doc] for query, doc in first.frame.select("query", "doc").rows()]
     gold = first.frame.with_columns(label=np.array(labels))
     more = rt.sample(made.runs, made.bronze, "DCG@6", budget=60, already=gold, rng=np.random.default_rng(2))
     assert (more.expected_range, more.notes) == ({}, ())
-    with pytest.raises(UsageError, match=f"said to be 1, and gold has given a {max(labels)} already"):
+    with refuses(UsageError, "gold-top-exceeded", "1", max(labels)):
         rt.sample(made.runs, made.bronze, "DCG@6", budget=60, already=gold, gold_top=1)
 
 
 def test_a_single_query_says_nothing_about_others() -> None:
     run, bronze = {"q": {"a": 2.0, "b": 1.0, "c": 0.5}}, {"q": {"a": 1, "b": 0, "c": 1}}
     draw = rt.sample(run, bronze, "P@3", budget=2)
-    assert (draw.expected, draw.notes) == ({}, ("a single query says nothing about others: no interval to expect",))
+    assert (draw.expected, codes(draw.notes)) == ({}, ["single-query"])
     assert rt.sample(run, bronze, "P@3", budget=2, population="these").expected["run"]["P@3"] > 0
 
 

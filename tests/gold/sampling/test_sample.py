@@ -13,6 +13,7 @@ from hypothesis import given, strategies as st
 
 import ringtrue as rt
 from gold.correction.worlds import World, world
+from gold.refusals import codes, names, refuses, with_code
 from replications import room, short_and_long
 from ringtrue.errors import InputError, MismatchError, TableError, UsageError
 from ringtrue.gold.sampling.allocation import MIN_RATE
@@ -95,7 +96,8 @@ def test_all_documents_are_drawn_where_the_budget_allows_and_that_is_told(here: 
     draw = rt.sample(here.runs, here.bronze, "P@6", budget=1000, rng=rng())
     assert set(draw.frame.select("query", "doc").rows()) == pool
     assert set(draw.frame["prob"]) == {1.0}
-    assert draw.notes == (f"1,000 documents were asked for, and only {len(pool)} are left to draw: all of them",)
+    assert codes(draw.notes) == ["all-drawn"]
+    assert names(draw.notes[0], "1,000", len(pool))
     assert draw.expected["run0"]["P@6"] > 0  # queries differ
     these = rt.sample(here.runs, here.bronze, "P@6", budget=1000, population="these", rng=rng())
     assert these.expected["run0"]["P@6"] == 0
@@ -171,15 +173,14 @@ def test_what_is_asked_for_is_drawn_as_long_as_it_lasts(here: World, budget: int
     left = pool - pool // 2
     assert draw.frame["label"].null_count() == min(budget, left)
     assert draw.frame["prob"].max() <= 1 + 1e-12
-    told = any("are left to draw: all of them" in note for note in draw.notes)
-    assert told == (budget > left)
+    assert ("all-drawn" in codes(draw.notes)) == (budget > left)
     if budget >= left:
         assert draw.frame["prob"].to_list() == pytest.approx([1] * pool)
 
 
 def test_nothing_is_left_to_draw(here: World) -> None:
     everything = filled(rt.sample(here.runs, here.bronze, "P@6", budget=1000, rng=rng()).frame, here)
-    with pytest.raises(InputError, match="gold has all documents already: nothing is left to draw"):
+    with refuses(InputError, "nothing-left-to-draw"):
         rt.sample(here.runs, here.bronze, "P@6", budget=10, already=everything)
 
 
@@ -227,11 +228,10 @@ def test_earlier_labels_teach_where_gold_is_uncertain() -> None:
 def test_an_earlier_draw_from_something_else_is_refused(here: World, compare: bool) -> None:
     fewer = dict(list(here.runs.items())[: 2 if compare else 1])  # less than what three runs show, or do not share
     first = filled(rt.sample(fewer, here.bronze, "P@6", budget=60, compare=compare, rng=rng()).frame, here)
-    with pytest.raises(InputError, match=r"the earlier sample was drawn from other runs, another cutoff or by other "
-                                         r"bronze labels\. Give .* the sampling frame"):  # fmt: skip
+    with refuses(InputError, "drawn-from-other-pool"):
         rt.sample(here.runs, here.bronze, "P@6", budget=10, already=first, compare=compare)
     unsigned = first.drop("drawn_from")  # then its probabilities tell
-    with pytest.raises(InputError, match=r"the earlier sample stands for .* it was drawn from something else"):
+    with refuses(InputError, "drawn-from-something-else"):
         rt.sample(here.runs, here.bronze, "P@6", budget=10, already=unsigned, compare=compare)
 
 
@@ -242,14 +242,12 @@ def test_an_earlier_draw_is_continued_only_for_the_same_purpose(here: World) -> 
     def continued(first: pl.DataFrame, measures: str, compare: bool) -> pl.DataFrame:
         return rt.sample(here.runs, here.bronze, measures, budget=20, compare=compare, already=first, rng=rng(2)).frame
 
-    with pytest.raises(InputError, match="the earlier sample was drawn to evaluate runs: it can be continued only for "
-                                         "the same"):  # fmt: skip
+    with refuses(InputError, "other-purpose"):
         continued(drawn("P@6", False), "P@6", True)
-    with pytest.raises(InputError, match="the earlier sample was drawn to compare runs by P@6: it can be continued "
-                                         "only for the same"):  # fmt: skip
+    with refuses(InputError, "other-purpose"):
         continued(drawn("P@6", True), "P@6", False)
     for other in ("DCG@6", "P@6,DCG@6", "P@5"):
-        with pytest.raises(InputError, match="drawn to compare runs by P@6: it can be continued only for the same"):
+        with refuses(InputError, "other-purpose"):
             continued(drawn("P@6", True), other, True)
     again = continued(drawn("P@6,DCG@6", True), "DCG@6,P@6", True)  # in any order
     assert again["drawn_for"].unique().to_list() == ["differences of DCG@6, P@6"]
@@ -270,13 +268,13 @@ def test_a_draw_to_compare_says_what_it_is_for(here: World) -> None:
 @pytest.mark.parametrize("kept", [29, 28])
 def test_an_earlier_draw_of_which_rows_are_lost_is_told_or_refused(here: World, kept: int) -> None:
     first = filled(rt.sample(here.runs, here.bronze, "P@6", budget=30, rng=rng()).frame, here)[:kept]
-    told = f"30 documents were drawn, and {kept} are here: were rows lost, or added?"
     if kept == 28:
-        with pytest.raises(InputError, match=told.replace("?", r"\? A draw holds only if all of it is judged")):
+        with refuses(InputError, "too-many-lost", "30", kept):
             rt.sample(here.runs, here.bronze, "P@6", budget=20, already=first)
         return
     draw = rt.sample(here.runs, here.bronze, "P@6", budget=20, already=first)
-    assert told in draw.notes
+    (note,) = with_code(draw.notes, "drawn-count-differs")
+    assert names(note, "30", kept)
     assert draw.frame["drawn"].unique().to_list() == [49]
 
 
@@ -284,15 +282,15 @@ def test_draws_put_together_by_hand_are_refused(here: World) -> None:
     one, two = (filled(rt.sample(here.runs, here.bronze, "P@6", budget=size, rng=rng(size)).frame, here)
                 for size in (20, 30))  # fmt: skip
     both = pl.concat([one, two]).unique(["query", "doc"], maintain_order=True)
-    with pytest.raises(InputError, match=r"the gold labels are of several draws \(of 20, 30 documents"):
+    with refuses(InputError, "several-draws", "20", "30"):
         rt.correct(here.runs, here.bronze, both, "P@6")
-    with pytest.raises(InputError, match="`ringtrue sample --already` continues a draw"):
+    with refuses(InputError, "several-draws"):
         rt.sample(here.runs, here.bronze, "P@6", budget=20, already=both)
 
 
 def test_an_earlier_draw_without_probabilities_is_refused(here: World) -> None:
     first = filled(rt.sample(here.runs, here.bronze, "P@6", budget=30, rng=rng()).frame, here).drop("prob")
-    with pytest.raises(TableError, match="needs the probability of each document to be drawn in a column prob"):
+    with refuses(TableError, "no-probabilities"):
         rt.sample(here.runs, here.bronze, "P@6", budget=10, already=first)
 
 
@@ -307,21 +305,19 @@ def test_an_earlier_comparison_can_be_continued(here: World) -> None:
 
 def test_what_cannot_be_drawn_is_refused(here: World) -> None:
     one = {"run0": here.runs["run0"]}
-    with pytest.raises(UsageError, match="at least 2 documents, found 1"):
+    with refuses(UsageError, "budget-too-small", "2", "1"):
         rt.sample(here.runs, here.bronze, "P@6", budget=1)
-    with pytest.raises(UsageError, match=r"nDCG@6 looks at all of a query at once.*--queries 20 --for nDCG@6"):
+    with refuses(UsageError, "needs-whole-queries"):
         rt.sample(here.runs, here.bronze, "P@6,nDCG@6", budget=10)
-    with pytest.raises(UsageError, match="for which measure"):
+    with refuses(UsageError, "no-measure"):
         rt.sample(here.runs, here.bronze, [], budget=10)
-    with pytest.raises(UsageError, match="a comparison needs two runs or more, found one"):
+    with refuses(UsageError, "wrong-number-of-runs"):
         rt.sample(one, here.bronze, "P@6", budget=10, compare=True)
-    with pytest.raises(
-        InputError, match="the runs show the same documents at the same ranks: there is nothing to compare"
-    ):
+    with refuses(InputError, "same-documents"):
         rt.sample({"x": here.runs["run0"], "y": here.runs["run0"]}, here.bronze, "P@6", budget=10, compare=True)
-    with pytest.raises(MismatchError, match="no query in common"):
+    with pytest.raises(MismatchError):
         rt.sample(here.runs, {"other": {"d": 1}}, "P@6", budget=10)
-    with pytest.raises(UsageError, match="level must lie between"):
+    with pytest.raises(UsageError):
         rt.sample(here.runs, here.bronze, "P@6", budget=10, level=95)
 
 
@@ -339,10 +335,9 @@ def test_whole_queries_by_hand() -> None:
     for _, part in draw.frame.group_by("query"):
         assert sorted(part["doc"]) == ["a", "b", "z"]  # what the run shows down to 2, and what bronze judged
     assert set(draw.frame["prob"]) == {0.25}
-    assert draw.notes == (
-        "5 queries are few: from 20 on the intervals keep what they say",
-        "by bronze, nDCG@2 is the same for all queries of run: how wide the interval will be cannot be told",
-    )
+    assert codes(draw.notes) == ["few-queries", "no-forecast"]
+    assert names(draw.notes[0], "5")
+    assert names(draw.notes[1], "nDCG@2", "run")
     assert draw.expected == {}
 
 
@@ -369,9 +364,10 @@ def test_whole_queries_can_be_continued(here: World) -> None:
     assert not draw.frame.select("query", "doc").is_duplicated().any()
     more = rt.sample_queries(here.runs, here.bronze, "nDCG@6", queries=50, already=first, rng=rng(2))
     assert more.frame["query"].n_unique() == 20
-    assert more.notes[0] == "50 queries were asked for, and only 15 are left to draw: all of them"
+    assert codes(more.notes[:1]) == ["all-drawn"]
+    assert names(more.notes[0], "50", "15")
     everything = filled(more.frame.drop("label"), here)
-    with pytest.raises(InputError, match="gold has all queries already: nothing is left to draw"):
+    with refuses(InputError, "nothing-left-to-draw"):
         rt.sample_queries(here.runs, here.bronze, "nDCG@6", queries=5, already=everything)
 
 
@@ -384,7 +380,8 @@ def test_whole_queries_are_extended_to_a_new_run() -> None:
     first = first.with_columns(label=pl.col("doc").replace_strict(said, return_dtype=pl.Int32))
     runs = {"old": old, "new": new}
     draw = rt.sample_queries(runs, bronze, "nDCG@2", queries=0, already=first)
-    assert draw.notes[0] == "20 documents are new in the 20 queries that were drawn before: gold judges them too"
+    assert codes(draw.notes[:1]) == ["new-documents"]
+    assert names(draw.notes[0], "20 documents", "20 queries")
     to_judge = draw.frame.filter(pl.col("label").is_null())
     assert set(to_judge["query"]) == set(first["query"])
     assert set(to_judge["doc"]) == {"c"}
@@ -396,7 +393,7 @@ def test_whole_queries_are_extended_to_a_new_run() -> None:
     more = rt.sample_queries(runs, bronze, "nDCG@2", queries=4, already=first, rng=rng(1)).frame
     assert set(more["prob"]) == {24 / 40}
     assert more.filter(pl.col("label").is_null()).group_by("query").len()["len"].sort().to_list() == [1] * 20 + [4] * 4
-    with pytest.raises(InputError, match="gold has all documents of these queries already"):
+    with refuses(InputError, "nothing-left-to-draw"):
         rt.sample_queries(runs, bronze, "nDCG@2", queries=0, already=complete)
 
 
@@ -405,7 +402,8 @@ def test_what_was_lost_of_whole_queries_is_listed_again(here: World) -> None:
     lost = first.with_columns(label=pl.when(pl.int_range(pl.len()) != 3).then("label"))
     draw = rt.sample_queries(here.runs, here.bronze, "nDCG@6", queries=0, already=lost)
     assert draw.frame.filter(pl.col("label").is_null()).select("query", "doc").rows() == [first.row(3)[:2]]
-    assert draw.notes[0] == f"1 gold label is lost, of {first.height}: 1 blank"
+    assert codes(draw.notes[:1]) == ["lost-labels"]
+    assert names(draw.notes[0], "1 blank", first.height)
 
 
 def test_an_earlier_sample_of_other_queries_is_not_continued() -> None:
@@ -413,20 +411,18 @@ def test_an_earlier_sample_of_other_queries_is_not_continued() -> None:
     bronze = {f"q{i}": {"a": 1, "b": i % 2} for i in range(40)}
     some = {query: bronze[query] for query in list(bronze)[:20]}
     first = rt.sample_queries(run, some, "nDCG@2", queries=10, rng=rng()).frame.with_columns(label=1)
-    with pytest.raises(InputError, match="drawn from 20 queries by its probabilities, and the judgments have 40"):
+    with refuses(InputError, "drawn-from-fewer-queries", "20", "40"):
         rt.sample_queries(run, bronze, "nDCG@2", queries=5, already=first)
     foreign = first.with_columns(pl.col("query").str.replace("q", "topic"))
-    with pytest.raises(MismatchError, match="no query of the earlier sample is in the judgments: it has 'topic"):
+    with refuses(MismatchError, "no-common-query"):
         rt.sample_queries(run, some, "nDCG@2", queries=5, already=foreign)
     other_docs = first.with_columns(doc=pl.lit("document-") + pl.col("doc"))
-    with pytest.raises(MismatchError, match="gold has document 'document-a' of query"):
+    with refuses(MismatchError, "gold-outside-runs", "'document-a'"):
         rt.sample_queries(run, some, "nDCG@2", queries=5, already=other_docs)
     fewer = {query: some[query] for query in some if query != first["query"][0]}
     draw = rt.sample_queries(run, fewer, "nDCG@2", queries=5, already=first)
-    assert (
-        draw.notes[0]
-        == f"1 of 10 queries of the earlier sample is not in the judgments, and left out: {first['query'][0]}"
-    )
+    assert codes(draw.notes[:1]) == ["queries-left-out"]
+    assert names(draw.notes[0], "1 of 10", first["query"][0])
     assert set(draw.frame["prob"]) == {14 / 19}
 
 
@@ -440,13 +436,13 @@ def test_the_frame_of_whole_queries_is_what_correct_reads(here: World) -> None:
 
 
 def test_what_queries_cannot_be_drawn_is_refused(here: World) -> None:
-    with pytest.raises(UsageError, match="at least 2 queries, found 1; 20 or more are usual"):
+    with refuses(UsageError, "too-few-queries", "2", "1", "20"):
         rt.sample_queries(here.runs, here.bronze, "nDCG@6", queries=1)
-    with pytest.raises(UsageError, match="at least 2 queries, found 0; 20 or more are usual"):
+    with refuses(UsageError, "too-few-queries", "2", "0", "20"):
         rt.sample_queries(here.runs, here.bronze, "nDCG@6", queries=0)
-    with pytest.raises(UsageError, match="for which measure"):
+    with refuses(UsageError, "no-measure"):
         rt.sample_queries(here.runs, here.bronze, [], queries=5)
-    with pytest.raises(MismatchError, match="no query in common"):
+    with pytest.raises(MismatchError):
         rt.sample_queries({"z": {"a": 1.0}}, here.bronze, "nDCG@6", queries=5)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
+from ringtrue.cli.spelling import CommandLine
 from ringtrue.cli.tables.comparisons import (
     CSV_COLUMNS,
     comparison_csv_row,
@@ -16,8 +17,10 @@ from ringtrue.cli.tables.comparisons import (
 from ringtrue.evaluation.measures import parse
 from ringtrue.formatting.grid import Grid, exact_cells, format_interval, format_number, format_signed
 from ringtrue.formatting.phrases import format_lead
+from ringtrue.gold.correction.correct import CHANGED_VERDICTS
 from ringtrue.gold.correction.possible_values import possible_differences, possible_values
 from ringtrue.gold.designs import POPULATION_TEXTS
+from ringtrue.messages import spell, spell_all
 from ringtrue.stats.results import (
     EXACT_FIELDS,
     Comparison,
@@ -113,22 +116,20 @@ def _check_grid(correction: Correction) -> Grid:
     """What was looked at, and below it what follows where something gives reason to doubt."""
     rows, caption = [], [_judge_accuracy_line(correction)]
     for check in correction.checks:
-        observation, _, doubt = check.text.partition(": ")
         rows.append(
             [
                 "ok" if check.passed else "look",
                 check.name,
-                observation,
+                check.finding,
                 "–" if check.p_value is None else f"{check.p_value:.2g}",
             ]
         )
-        caption += [f"{check.name}: {doubt}"] if doubt else []
-    if any(not check.passed and check.name.startswith("accuracy") for check in correction.checks):
-        caption.append(
-            "accuracy that differs: rates measured on one part do not hold for another, and the difference "
-            "estimator needs none"
-        )
-    return Grid(columns=["", "check", "found", "p"], rows=rows, caption="\n".join(filter(None, caption)), left=3)
+        if check.warning is not None:
+            subject = "accuracy that differs" if check.warning.code == "accuracy-differs" else check.name
+            caption.append(spell(check.warning.about(subject), CommandLine.here()))
+    return Grid(
+        columns=["", "check", "found", "p"], rows=rows, caption="\n".join(dict.fromkeys(filter(None, caption))), left=3
+    )
 
 
 def _judge_accuracy_line(correction: Correction) -> str:
@@ -229,9 +230,10 @@ def _mark_if_defined(comparison: Comparison) -> str:
 
 
 def _corrected_basis_lines(comparisons: Comparisons, population: Population) -> list[str]:
-    n_changed = sum("labels as they are" in note for comparison in comparisons for note in comparison.notes)
+    codes = [getattr(note, "code", "") for comparison in comparisons for note in comparison.notes]
+    n_changed = sum(code in CHANGED_VERDICTS for code in codes)
     changed_lines = [f"{n_changed:,} of {len(comparisons):,} verdicts change by correction"] if n_changed else []
-    n_unsafe = sum(note.startswith("not safe") for comparison in comparisons for note in comparison.notes)
+    n_unsafe = codes.count("verdict-not-safe")
     changed_lines += [f"{n_unsafe:,} could be undone by what is not known, as lost labels"] if n_unsafe else []
     return [
         (
@@ -254,7 +256,7 @@ def _corrected_sentences(comparisons: Comparisons) -> list[str]:
     ]
     return [
         "",
-        *common_notes,
+        *spell_all(common_notes, CommandLine.here()),
         *(line for comparison in comparisons for line in _corrected_sentence(comparison, common_notes)),
     ]
 
@@ -270,7 +272,7 @@ def _withheld_lines(comparisons: Comparisons) -> list[str]:
     for comparison in comparisons:
         if comparison.difference.value is None:
             withheld.setdefault(f"{comparison.a} − {comparison.b}", {})[comparison.measure] = comparison.difference
-    return collect_footnotes(withheld)
+    return [spell(note, CommandLine.here()) for note in collect_footnotes(withheld)]
 
 
 def _corrected_sentence(comparison: Comparison, common_notes: Sequence[str]) -> list[str]:
@@ -278,18 +280,19 @@ def _corrected_sentence(comparison: Comparison, common_notes: Sequence[str]) -> 
     notes = [note for note in comparison.notes if note not in common_notes]
     d = comparison.difference
     if comparison.better is None:
-        reason = next((note for note in notes if note.startswith("not decided")), None)
-        if d.value is None and notes:
-            reason = notes[0]
-        verdict = f"{comparison.a} or {comparison.b}? {reason or 'not decided'}"
-        notes = [note for note in notes if note != reason]
+        reasons = [note for note in notes if getattr(note, "code", "") == "not-decided"]
+        if d.value is None:
+            reasons = notes
+        reason = spell_all(reasons[0], CommandLine.here()) if reasons else "not decided"
+        verdict = f"{comparison.a} or {comparison.b}? {reason}"
+        notes = [note for note in notes if note not in reasons[:1]]
     else:
         verdict = (
             f"{comparison.better} is better than {comparison.b if comparison.better == comparison.a else comparison.a}"
         )
         if d.low is not None and d.high is not None and d.low * d.high > 0:
             verdict += f", {format_lead(d.low, d.high, d.decimals + 1)}"
-    return [f"{comparison.measure}: {verdict}", *(f"  {note}" for note in notes)]
+    return [f"{comparison.measure}: {verdict}", *(f"  {note}" for note in spell_all(notes, CommandLine.here()))]
 
 
 def _run_rows_grid(comparisons: Comparisons, population: Population) -> Grid:

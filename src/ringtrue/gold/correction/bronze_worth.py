@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal, TypeAlias
 
 import numpy as np
 
 from ringtrue.evaluation.measures import FloatArray
 from ringtrue.gold.designs import POPULATION_TEXTS, Population
+from ringtrue.messages import Note
 
+GoldUnit: TypeAlias = Literal["gold labels", "gold queries"]
 MAX_USEFUL_WIDTH = 0.98  # of the interval from gold alone: above, bronze labels added nothing to speak of
 
 
@@ -31,14 +34,21 @@ class BronzeWorth:
     width: float
     bronze_width: float
     labels: float
-    unit: str
+    unit: GoldUnit
     population: Population
 
     def __str__(self) -> str:
-        population, labels = POPULATION_TEXTS[self.population], f"{self.labels:,.0f} more {self.unit}"
-        labels = labels.replace("labels", "label").replace("queries", "query") if labels.startswith("1 ") else labels
+        return str(self.note)
+
+    @property
+    def note(self) -> Note:
+        """The worth in words."""
+        population = POPULATION_TEXTS[self.population]
         if self.width > MAX_USEFUL_WIDTH:
-            return f"the bronze labels added nothing: report the gold labels only (for {population})"
+            text = f"the bronze labels added nothing: report the gold labels only (for {population})"
+            return Note("bronze-adds-nothing", text)
+        unit = {"gold labels": "gold label", "gold queries": "gold query"}[self.unit]
+        labels = f"1 more {unit}" if round(self.labels) == 1 else f"{self.labels:,.0f} more {self.unit}"
         sentence = f"with the bronze labels, intervals are {1 - self.width:.0%} narrower than from gold alone"
         if round(self.labels) < 1:
             sentence += f" (for {population})"
@@ -46,8 +56,9 @@ class BronzeWorth:
             sentence += f", worth {labels} (for {population})"
         else:
             sentence += f" (for {population}); about these queries alone, this is worth {labels}"
-        others = "; ranks and runs without bronze would do as well" if self.bronze_width > MAX_USEFUL_WIDTH else ""
-        return sentence + others
+        if self.bronze_width > MAX_USEFUL_WIDTH:
+            return Note("ranks-do-as-well", f"{sentence}; ranks and runs without bronze would do as well")
+        return Note("bronze-worth", sentence)
 
     def as_dict(self) -> dict[str, object]:
         """The worth as plain data, with the sentence."""
@@ -58,6 +69,7 @@ class BronzeWorth:
             "unit": self.unit,
             "population": self.population,
             "text": str(self),
+            "code": self.note.code,
         }
 
 
@@ -69,7 +81,7 @@ def compare_widths(
     labels: int,
     total: int,
     *,
-    unit: str,
+    unit: GoldUnit,
     population: Population,
 ) -> BronzeWorth | None:
     """What bronze was worth, by the variances of corrected values, of gold alone, and of the estimator without bronze.

@@ -14,6 +14,7 @@ from ringtrue.gold.correction.diagnostics import CHECK_ALPHA, sample_share_p
 from ringtrue.gold.correction.proportion import Interval, correct_share, correct_share_by_label
 from ringtrue.gold.correction.rate_inversion import BronzeScore, Rates
 from ringtrue.gold.correction.score_tests import ScoreDifference, naive_test, separate_judges_test, shared_judge_test
+from ringtrue.messages import Note, Suggestion, notes_as_dict
 from ringtrue.stats.intervals import t_quantile, wilson
 from ringtrue.stats.results import Estimate
 
@@ -31,14 +32,15 @@ class PoolCheck:
     p_value: float
 
     @property
-    def description(self) -> str:
+    def description(self) -> Note:
         """The check in words."""
         shares = f"bronze calls {self.sample:.0%} of the {self.n} gold documents relevant, and {self.pool:.0%} of all"
         p = f"p = {self.p_value:.1g}" if self.p_value < 0.1 else f"p = {self.p_value:.2f}"
         p = "p < 1e-15" if self.p_value < 1e-15 else p
         if self.p_value < CHECK_ALPHA:
-            return f"{shares} ({p}): they are no random draw from these documents, where the rates may be others"
-        return f"{shares} ({p}): as a random draw from these documents would have it"
+            text = f"{shares} ({p}): they are no random draw from these documents, where the rates may be others"
+            return Note("sample-does-not-fit", text)
+        return Note("sample-fits", f"{shares} ({p}): as a random draw from these documents would have it")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -80,7 +82,7 @@ class ScoreCorrection:
             "judge": {name: estimate.as_dict() for name, estimate in self.judge.items()},
             "direct": self.direct.as_dict() if self.direct else None,
             "check": asdict(self.check) if self.check else None,
-            "notes": list(self.notes),
+            **notes_as_dict(self.notes),
         }
 
 
@@ -178,10 +180,13 @@ def _bronze_estimate(score: BronzeScore, level: float) -> Estimate:
         low, high = (float(end) for end in wilson(score.mean, n, level=level))
         return Estimate(value=score.mean, se=se, low=low, high=high, level=level, n=n, method="wilson")
     if n == 1:
-        note = "a single query: no interval can be given"
+        note = Note("single-query", "a single query: no interval can be given")
         return Estimate(value=score.mean, level=level, n=n, method="t", notes=(note,))
     half_width = t_quantile((1 + level) / 2, n - 1) * se
-    note = f"all {n:,} queries have the same score: the interval cannot show what other queries would give"
+    note = Note(
+        "all-queries-alike",
+        f"all {n:,} queries have the same score: the interval cannot show what other queries would give",
+    )
     low, high = score.mean - half_width, score.mean + half_width
     notes = () if se else (note,)
     return Estimate(value=score.mean, se=se, low=low, high=high, level=level, n=n, method="t", notes=notes)
@@ -207,14 +212,21 @@ def _require_calculable(
 ) -> None:
     if design is not None and design not in get_args(RatesDesign):
         suggestion = did_you_mean(design, get_args(RatesDesign)) or f"; there is {', '.join(get_args(RatesDesign))}"
-        raise UsageError(f"no design '{design}' for rates{suggestion}")
+        raise UsageError("unknown-design", f"no design '{design}' for rates{suggestion}", parameter="design")
     if design == "pool_random" and any(
         judge_rates is not None and judge_rates.bronze_relevant is None for judge_rates in (rates, versus_rates)
     ):
         raise UsageError(
-            "rates from a random draw need the numbers of labels: give both as right/labels, as in 43/59, or leave the "
-            "design 'pool_random' out"
+            "rates-without-counts",
+            "rates from a random draw need the numbers of labels: give both as right/labels, as in 43/59",
+            parameter="design",
+            suggestions=[Suggestion("takes them as known", design="known")],
         )
     if versus is None and (versus_rates is not None or difference_sd is not None):
         what = "the rates of a second judge" if versus_rates is not None else "a standard deviation of differences"
-        raise UsageError(f"{what} without a second score; give the score to compare with (versus)")
+        raise UsageError(
+            "no-second-score",
+            f"{what} without a second score",
+            parameter="difference_sd" if versus_rates is None else "versus_rates",
+            suggestions=[Suggestion("gives the score to compare with", versus=...)],
+        )

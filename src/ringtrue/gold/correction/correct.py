@@ -17,6 +17,7 @@ from ringtrue.evaluation.significance import Adjust, Family, compare
 from ringtrue.evaluation.significance.adjustment import adjust_p_values, describe_family
 from ringtrue.evaluation.significance.compare import select_run_pairs
 from ringtrue.gold.correction.bounds import MAX_BOUNDED_PAIRS
+from ringtrue.gold.correction.diagnostics import failed_checks
 from ringtrue.gold.correction.document_estimator import DocumentEstimator
 from ringtrue.gold.correction.gold_sample import FRAME_DESIGNS, resolve_design, split_gold
 from ringtrue.gold.correction.possible_values import ROUNDING
@@ -32,6 +33,7 @@ from ringtrue.gold.correction.results import (
 )
 from ringtrue.gold.correction.sampling_frame import SamplingFrame
 from ringtrue.gold.designs import Design, Population
+from ringtrue.messages import Note, Suggestion
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.intervals import require_level
 from ringtrue.stats.results import Comparison, Comparisons, Estimate
@@ -45,7 +47,7 @@ TESTS = {
     "welch on bronze scores": "Welch's t test on the bronze scores, for a judge that errs alike on both",
     "independent": "z test as if each run had gold labels of its own",
 }
-UNSAFE_VERDICT = "not safe: what is not known, as lost labels, could undo it"
+CHANGED_VERDICTS = ("verdict-reversed", "verdict-lost", "verdict-gained")  # codes: what correction does to a verdict
 
 
 def correct(
@@ -80,7 +82,7 @@ def correct(
         0.40 (95% CI 0.20 to 0.61)
     """
     parsed_measures = require_measures(measures)
-    problem, notes = build_problem(
+    problem, problem_notes = build_problem(
         runs,
         bronze,
         gold,
@@ -92,6 +94,7 @@ def correct(
         level=level,
         rng=rng,
     )
+    notes: list[str] = [*problem_notes]
     estimator = make_estimator(problem)
     corrected: dict[str, dict[str, Estimate]] = {name: {} for name in problem.run_names}
     raw: dict[str, dict[str, Estimate]] = {name: {} for name in problem.run_names}
@@ -139,20 +142,25 @@ def build_problem(
     sampling_frame: object = None,
     level: float,
     rng: np.random.Generator | None,
-) -> tuple[CorrectionProblem, list[str]]:
+) -> tuple[CorrectionProblem, list[Note]]:
     """The problem, checked, and what is doubtful about it."""
     require_level(level)
     require_choice("method", method, (None, *get_args(Method)))
     require_choice("population", population, get_args(Population))
     all_bronze = Judgments.of(bronze)
-    notes: list[str] = []
+    notes: list[Note] = []
     judged: Judgments | Confusion
     lost: Judgments | None = None
     resolved_design: Design
     frame = None if sampling_frame is None else SamplingFrame.of(sampling_frame)
     if isinstance(gold, Confusion):
         if design not in (None, "known", "external"):
-            raise UsageError(f"a confusion matrix has no documents: its design is 'known', found '{design}'")
+            raise UsageError(
+                "design-does-not-fit",
+                f"a confusion matrix has no documents: its design is 'known', found '{design}'",
+                parameter="design",
+                suggestions=[Suggestion(design=None)],
+            )
         judged, resolved_design = gold, "known"
     else:
         all_gold = Judgments.of(gold, allow_blank=True)
@@ -160,19 +168,27 @@ def build_problem(
         gold_labels = split_gold(all_gold, resolved_design, frame)
         judged, lost = gold_labels.judged, gold_labels.lost
         if resolved_design == "known":
-            raise UsageError("the design 'known' needs a confusion matrix, and these are labels: are they 'external'?")
+            raise UsageError(
+                "design-does-not-fit",
+                "the design 'known' needs a confusion matrix, and these are labels",
+                parameter="design",
+                suggestions=[Suggestion("is for labels from elsewhere", design="external")],
+            )
         notes += gold_labels.notes
         if lost is not None and resolved_design != "whole_queries":
             has_bounds = resolved_design in FRAME_DESIGNS and method in (None, "difference")
-            notes.append(
-                "documents without a gold label are left out"
-                + ("; bounds beside the interval say what they could change" if has_bounds else "")
-            )
+            bounds_text = "; bounds beside the interval say what they could change" if has_bounds else ""
+            notes.append(Note("lost-left-out", f"documents without a gold label are left out{bounds_text}"))
     by_rates = resolved_design in ("external", "known")
     if by_rates and method in ("difference", "gold"):
         raise InputError(
-            f"gold labels of the design '{resolved_design}' are not a draw from the runs' documents: only the method "
-            f"'confusion' can use them; `ringtrue sample` draws some that serve for more"
+            "not-a-draw",
+            f"gold labels of the design '{resolved_design}' are not a draw from the runs' documents",
+            parameter="method",
+            suggestions=[
+                Suggestion("can use them", method="confusion"),
+                Suggestion("draws some that serve for more", function="sample"),
+            ],
         )
     run_list = list(iterate_runs(runs))
     problem = CorrectionProblem(
@@ -191,7 +207,9 @@ def build_problem(
     )
     if len(set(problem.run_names)) < len(problem.run_names):
         duplicate = next(name for name in problem.run_names if problem.run_names.count(name) > 1)
-        raise UsageError(f"two runs are called '{duplicate}'; give each its own name")
+        raise UsageError(
+            "repeated-run-name", f"two runs are called '{duplicate}'; give each its own name", parameter="runs"
+        )
     return problem, notes
 
 
@@ -218,7 +236,7 @@ def require_measures(measures: str | Measure | Iterable[str | Measure]) -> list[
     """The measures by their names; at least one."""
     parsed = parse_all([measures] if isinstance(measures, str | Measure) else measures)
     if not parsed:
-        raise UsageError("no measure was asked for; P@10 and DCG@10 are good first ones")
+        raise UsageError("no-measure", "for which measure? P@10 and DCG@10 are usual", parameter="measures")
     return parsed
 
 
@@ -260,8 +278,13 @@ def compare_corrected(
     require_choice("adjust", adjust, get_args(Adjust))
     require_choice("family", family, get_args(Family))
     if adjust == "tukey":
-        raise UsageError("Tukey's test needs every label of every query: with gold, adjust by holm or bh")
-    problem, notes = build_problem(
+        raise UsageError(
+            "tukey-with-gold",
+            "Tukey's test needs every label of every query, and gold has those of a sample",
+            parameter="adjust",
+            suggestions=[Suggestion(adjust="holm"), Suggestion("works with gold", adjust="bh")],
+        )
+    problem, problem_notes = build_problem(
         runs,
         bronze,
         gold,
@@ -274,16 +297,23 @@ def compare_corrected(
         rng=rng,
     )
     if independent and problem.method != "confusion":
-        raise UsageError("the published test takes the judge's rates: it goes with --method confusion")
+        raise UsageError(
+            "independent-without-rates",
+            "the published test takes the judge's rates",
+            parameter="independent",
+            suggestions=[Suggestion("corrects by them", method="confusion")],
+        )
+    notes: list[str] = [*problem_notes]
     estimator = make_estimator(problem, independent=independent)
     pairs = select_run_pairs(problem.run_names, [baselines] if isinstance(baselines, str) else list(baselines))
     comparisons: list[Comparison] = []
     worth_notes = []
     if problem.lost is not None and len(pairs) > MAX_BOUNDED_PAIRS:
-        notes.append(f"{len(pairs):,} pairs are too many for bounds: ask for up to {MAX_BOUNDED_PAIRS}")
+        text = f"{len(pairs):,} pairs are too many for bounds: ask for up to {MAX_BOUNDED_PAIRS}"
+        notes.append(Note("too-many-pairs-for-bounds", text))
     for measure in parsed_measures:
         if (worth := estimator.bronze_worth(measure, pairs)) is not None:
-            worth_notes.append(f"{measure}: {worth}" if len(parsed_measures) > 1 else str(worth))
+            worth_notes.append(worth.note.about(str(measure)) if len(parsed_measures) > 1 else worth.note)
         scores = evaluate(problem.runs, problem.bronze, problem.bronze_measure(measure))
         notes += [note for note in scores.notes if note not in notes]
         naive_by_pair = {
@@ -297,7 +327,7 @@ def compare_corrected(
     family_text = describe_family(
         len(comparisons) // (len(parsed_measures) if per_measure else 1), unit, adjust, level, several=per_measure
     )
-    checks = [check.text for check in estimator.checks(parsed_measures[0], pairs) if not check.passed]
+    checks = failed_checks(estimator.checks(parsed_measures[0], pairs))
     naive = adjust_p_values([comparison.naive or comparison for comparison in comparisons], adjust, family)
     return Comparisons(
         comparisons=tuple(
@@ -339,39 +369,46 @@ def _build_comparison(
     )
 
 
-def _bounds_notes(a: str, b: str, bounds: Bounds | None) -> tuple[str, ...]:
+def _bounds_notes(a: str, b: str, bounds: Bounds | None) -> tuple[Note, ...]:
     if bounds is None:
         return ()
     low, high = (f"{end:+.3f}".replace("-", "−") for end in (bounds.low, bounds.high))
-    return (f"with all that is not known at its worst and its best, {a} − {b} is {low} to {high}",)
+    return (Note("bounds", f"with all that is not known at its worst and its best, {a} − {b} is {low} to {high}"),)
 
 
-def _verdict_notes(comparison: Comparison, uncorrected: Comparison) -> tuple[str, ...]:
+def _verdict_notes(comparison: Comparison, uncorrected: Comparison) -> tuple[Note, ...]:
     """What changes by correction, and what is not decided: each as one of its family."""
     alpha = round(1 - comparison.difference.level, 12)
     notes = []
     if comparison.bounds is not None and comparison.better and comparison.bounds[0] <= 0 <= comparison.bounds[1]:
-        notes.append(UNSAFE_VERDICT)
+        notes.append(Note("verdict-not-safe", "not safe: what is not known, as lost labels, could undo it"))
     if comparison.p_value is not None and uncorrected.p_value is not None:
         before, after = (_favoured_run(tested, alpha) for tested in (uncorrected, comparison))
         if before and after and before != after:
-            notes.append(f"correction turns the verdict round: by the labels as they are, {before} is better")
+            text = f"correction reverses the verdict: by the labels as they are, {before} is better"
+            notes.append(Note("verdict-reversed", text))
         elif before and not after:
-            notes.append(f"by the labels as they are, {before} is better; corrected, that is not decided")
+            text = f"by the labels as they are, {before} is better; corrected, that is not decided"
+            notes.append(Note("verdict-lost", text))
         elif after and not before:
-            notes.append("by the labels as they are, no difference shows; corrected, one does")
+            text = "by the labels as they are, no difference shows; corrected, one does"
+            notes.append(Note("verdict-gained", text))
     if (
         comparison.p_value is not None
         and comparison.p_adjusted is not None
         and comparison.p_value < alpha <= comparison.p_adjusted
     ):
-        notes.append(f"p is below {alpha:g} for this comparison alone, but not as one of its family")
+        text = f"p is below {alpha:g} for this comparison alone, but not as one of its family"
+        notes.append(Note("significant-alone", text))
     elif comparison.p_value is not None and comparison.p_value >= alpha and comparison.detectable is not None:
         observed = abs(comparison.difference.value or 0)
         observed_text = f"{observed:.3g}" if observed > ROUNDING else "none"
         notes.append(
-            f"not decided: such labels show a difference of {comparison.detectable:.3g} in four of five tests, and "
-            f"{observed_text} was seen"
+            Note(
+                "not-decided",
+                f"not decided: such labels show a difference of {comparison.detectable:.3g} in four of five tests, and "
+                f"{observed_text} was seen",
+            )
         )
     return tuple(notes)
 

@@ -7,6 +7,7 @@ documents that are asked about.
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ from ringtrue.evaluation.measures import FloatArray, IntArray, Measure
 from ringtrue.gold.correction.gold_sample import GoldSample
 from ringtrue.gold.correction.pool import Pool
 from ringtrue.gold.correction.score_tests import normal_p
+from ringtrue.messages import Note, Suggestion
 from ringtrue.stats.results import Estimate
 
 if TYPE_CHECKING:
@@ -37,30 +39,53 @@ MAX_COVERAGE_ERROR, MAX_COVERAGE_Z = 0.1, 4.0
 NOTED_UNSEEN_SHARE = 0.02  # of what counts: from here on, what documents out of reach could change is said
 MAX_UNSEEN_SHARE = 0.1  # above, nothing is concluded
 OUT_OF_REACH = "is on documents that the gold sample could not draw"
-EXTEND_SAMPLE = "extend the sample to them, and judge what is new"
+EXTEND_SAMPLE = Suggestion("extends the sample to them", function="sample", already=...)
+DRAW_ANOTHER = Suggestion("draws one that serves", function="sample")
 IMPLAUSIBLE_P = 1e-8  # p: no honest sample looks so
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Check:
-    """One look at the gold labels: what was found in words, and whether it gives reason to doubt.
+    """One look at the gold labels: what was found in words, and what follows where that gives reason to doubt.
 
     Examples:
-        >>> print(Check(name="number of labels", passed=False, p_value=None, text="only 12 gold labels"))
-        number of labels: only 12 gold labels
+        >>> doubt = Note("few-gold", "trust the intervals with care")
+        >>> print(Check(name="number of labels", finding="only 12 gold labels", warning=doubt))
+        number of labels: only 12 gold labels: trust the intervals with care
     """
 
     name: str
-    passed: bool
-    p_value: float | None
-    text: str
+    finding: str
+    warning: Note | None = None
+    p_value: float | None = None
+
+    @property
+    def passed(self) -> bool:
+        """Whether nothing gives reason to doubt."""
+        return self.warning is None
+
+    @property
+    def note(self) -> Note | None:
+        """What was found and what follows; None where nothing does."""
+        return None if self.warning is None else self.warning.changed(text=f"{self.finding}: {self.warning.text}")
 
     def __str__(self) -> str:
-        return f"{self.name}: {self.text}"
+        return f"{self.name}: {self.note or self.finding}"
 
     def as_dict(self) -> dict[str, object]:
         """The check as plain data, in the key order of the command line's JSON."""
-        return {"check": self.name, "passed": self.passed, "p_value": self.p_value, "text": self.text}
+        return {
+            "check": self.name,
+            "passed": self.passed,
+            "p_value": self.p_value,
+            "text": self.note or self.finding,
+            "code": None if self.warning is None else self.warning.code,
+        }
+
+
+def failed_checks(checks: Iterable[Check]) -> list[Note]:
+    """What follows from the checks that give reason to doubt."""
+    return [check.note for check in checks if check.note is not None]
 
 
 def sample_mean_p(sample: float, pool: float, se: float) -> float | None:
@@ -85,15 +110,15 @@ def sample_share_p(sample: float, pool: float, n: float) -> float | None:
     return sample_mean_p(sample, pool, math.sqrt(pool * (1 - pool) / n))
 
 
-def check_by_test(name: str, p: float | None, finding: str, warning: str) -> Check:
+def check_by_test(name: str, p: float | None, finding: str, warning: Note) -> Check:
     """The check that a test makes: what was found, and the doubt that a small p gives reason for.
 
     Examples:
-        >>> print(check_by_test("sample against pool", 0.001, "bronze calls 9% relevant", "it is no draw from it"))
+        >>> doubt = Note("sample-does-not-fit", "it is no draw from it")
+        >>> print(check_by_test("sample against pool", 0.001, "bronze calls 9% relevant", doubt))
         sample against pool: bronze calls 9% relevant: it is no draw from it
     """
-    passed = p is None or p >= CHECK_ALPHA
-    return Check(name=name, passed=passed, p_value=p, text=finding if passed else f"{finding}: {warning}")
+    return Check(name=name, p_value=p, finding=finding, warning=None if p is None or p >= CHECK_ALPHA else warning)
 
 
 def rank_bands(depth: int) -> dict[str, tuple[int, int]]:
@@ -160,19 +185,16 @@ def _check_bronze_share(sample: GoldSample, bronze_relevant: NDArray[np.bool_], 
     """Is bronze as generous on the sample as on the pool it was drawn from?"""
     inside = eligible[sample.positions]
     if not eligible.any():
-        return Check(name="sample against pool", passed=True, p_value=None, text="there is no document to compare by")
+        return Check(name="sample against pool", finding="there is no document to compare by")
     if not inside.any():
-        return Check(
-            name="sample against pool",
-            passed=False,
-            p_value=None,
-            text="no gold label is on a document that counts here",
-        )
+        warning = Note("too-few-gold", "nothing corrects what is asked about")
+        finding = "no gold label is on a document that counts here"
+        return Check(name="sample against pool", finding=finding, warning=warning)
     pool_values = bronze_relevant[eligible]
     pool_share = float(pool_values.mean())
     share, p = _weighted_mean_p(bronze_relevant[sample.positions][inside], sample.prob[inside], pool_values)
     finding = f"bronze calls {share:.0%} of the gold sample relevant (weighted), and {pool_share:.0%} of its pool"
-    warning = "the sample was not drawn from this pool with these probabilities"
+    warning = Note("sample-does-not-fit", "the sample was not drawn from this pool with these probabilities")
     return check_by_test("sample against pool", p, finding, warning)
 
 
@@ -182,13 +204,14 @@ def check_ranks(pool: Pool, sample: GoldSample, eligible: NDArray[np.bool_]) -> 
     best_ranks = _best_ranks(pool)
     prob = sample.prob[inside]
     if not inside.any() or (prob == 1).all() or not eligible.any():
-        return Check(name="ranks against pool", passed=True, p_value=None, text="there is nothing to compare")
+        return Check(name="ranks against pool", finding="there is nothing to compare")
     pool_mean = float(best_ranks[eligible].mean())
     sample_mean, p = _weighted_mean_p(best_ranks[sample.positions][inside], prob, best_ranks[eligible])
     finding = (
         f"the best rank of a gold document is {sample_mean:.1f} on average (weighted), that of the pool {pool_mean:.1f}"
     )
-    return check_by_test("ranks against pool", p, finding, "the sample was not drawn from all of it")
+    warning = Note("ranks-do-not-fit", "the sample was not drawn from all of it")
+    return check_by_test("ranks against pool", p, finding, warning)
 
 
 def _weighted_mean_p(
@@ -212,21 +235,25 @@ def _check_better_than_chance(
     """Does bronze call relevant documents so more often than others?"""
     name = "better than chance"
     if relevant.all() or not relevant.any():
-        return Check(name=name, passed=True, p_value=None, text="gold has labels of one kind only")
+        return Check(name=name, finding="gold has labels of one kind only")
     weight = 1 / sample.prob
     hit_rate, false_alarm_rate = (
         float((weight * bronze_relevant)[group].sum() / weight[group].sum()) for group in (relevant, ~relevant)
     )
     finding = f"bronze calls {hit_rate:.0%} of what gold calls relevant so, and {false_alarm_rate:.0%} of the rest"
     if hit_rate > false_alarm_rate:
-        return Check(name=name, passed=True, p_value=None, text=finding)
+        return Check(name=name, finding=finding)
     fewer = int(min(relevant.sum(), (~relevant).sum()))
     if fewer < MIN_OF_A_KIND:
         kind = "relevant" if relevant.sum() == fewer else "other"
         labels = f"1 {kind} document" if fewer == 1 else f"{fewer} {kind} documents"
-        return Check(name=name, passed=True, p_value=None, text=f"{finding}, but {labels} are too few to tell")
-    warning = ": are the gold labels beside their documents, and --bronze-rel as it should be?"
-    return Check(name=name, passed=False, p_value=None, text=finding + warning)
+        return Check(name=name, finding=f"{finding}, but {labels} are too few to tell")
+    warning = Note(
+        "judge-at-chance",
+        "that is no better than chance; are the gold labels beside their documents?",
+        suggestions=[Suggestion("sets the lowest bronze label that counts as relevant", bronze_rel=...)],
+    )
+    return Check(name=name, finding=finding, warning=warning)
 
 
 def _check_accuracy_by_factor(
@@ -253,11 +280,13 @@ def _check_accuracy_by_factor(
     checks = []
     for factor, membership in groups.items():
         p = permutation_p(correct, relevant, membership, rng.spawn(1)[0])
-        passed = p is None or p >= CHECK_ALPHA
-        verdict = f"differs by {factor}" if not passed else f"does not visibly differ by {factor}"
-        checks.append(
-            Check(name=f"accuracy by {factor}", passed=passed, p_value=p, text=f"how often bronze is right {verdict}")
+        differs = p is not None and p < CHECK_ALPHA
+        verdict = f"differs by {factor}" if differs else f"does not visibly differ by {factor}"
+        warning = Note(
+            "accuracy-differs",
+            "rates measured on one part do not hold for another, and the difference estimator needs none",
         )
+        checks.append(check_by_test(f"accuracy by {factor}", p, f"how often bronze is right {verdict}", warning))
     return checks
 
 
@@ -316,14 +345,11 @@ def permutation_p(
 
 
 def _check_label_count(sample: GoldSample) -> Check:
-    passed = len(sample) >= MIN_LABELS
     finding = f"{len(sample):,} gold labels among the documents that the runs show"
-    return Check(
-        name="number of labels",
-        passed=passed,
-        p_value=None,
-        text=finding if passed else f"only {finding}: trust the intervals with care",
-    )
+    if len(sample) >= MIN_LABELS:
+        return Check(name="number of labels", finding=finding)
+    warning = Note("few-gold", "trust the intervals with care")
+    return Check(name="number of labels", finding=f"only {finding}", warning=warning)
 
 
 def _check_query_spread(pool: Pool, sample: GoldSample) -> Check:
@@ -333,8 +359,8 @@ def _check_query_spread(pool: Pool, sample: GoldSample) -> Check:
     effective_n = float(counts.sum()) ** 2 / float((counts**2).sum())
     passed = queries >= min(MIN_QUERIES, total_queries) and effective_n >= min(MIN_QUERIES / 2, total_queries / 2)
     finding = f"the gold labels lie in {queries} of {total_queries} queries, at most {max_per_query} in one"
-    warning = "" if passed else ": so few queries say little about others"
-    return Check(name="spread over queries", passed=passed, p_value=None, text=finding + warning)
+    warning = Note("few-queries", "so few queries say little about others")
+    return Check(name="spread over queries", finding=finding, warning=None if passed else warning)
 
 
 def require_representative(pool: Pool, sample: GoldSample, eligible: NDArray[np.bool_]) -> None:
@@ -347,14 +373,17 @@ def require_representative(pool: Pool, sample: GoldSample, eligible: NDArray[np.
     z /= np.sqrt(min(max(share, 1e-9), 1.0))
     if z > MAX_COVERAGE_Z and abs(share - 1) > MAX_COVERAGE_ERROR:
         raise InputError(
+            "sample-does-not-fit",
             f"the gold sample stands for {share:.0%} of the {int(counting.sum()):,} documents in the runs' top "
             f"{pool.depth} by its probabilities: it was not drawn from them, or "
-            f"{'rows are missing' if share < 1 else 'probabilities were changed'}. "
-            f"`ringtrue sample` draws one that serves"
+            f"{'rows are missing' if share < 1 else 'probabilities were changed'}",
+            suggestions=[DRAW_ANOTHER],
         )
     check = check_ranks(pool, sample, np.asarray(eligible).ravel())
-    if check.p_value is not None and check.p_value < IMPLAUSIBLE_P:
-        raise InputError(f"{check.text}. A sample from the tops says nothing about what stands below")
+    if check.note is not None and check.p_value is not None and check.p_value < IMPLAUSIBLE_P:
+        raise InputError(
+            "ranks-do-not-fit", f"{check.note.text}; a sample from the tops says nothing about what stands below"
+        )
 
 
 def require_within_reach(unseen: FloatArray, measure: Measure, *, of: str) -> None:
@@ -363,7 +392,11 @@ def require_within_reach(unseen: FloatArray, measure: Measure, *, of: str) -> No
         share, where = f"{unseen.min():.0%}", ""
         if len(unseen) > 1:
             share, where = f"at least {share}", f" in every {of}"
-        raise InputError(f"for {measure}, {share} of what counts{where} {OUT_OF_REACH}: {EXTEND_SAMPLE}")
+        raise InputError(
+            "out-of-reach",
+            f"for {measure}, {share} of what counts{where} {OUT_OF_REACH}",
+            suggestions=[EXTEND_SAMPLE],
+        )
 
 
 def _describe_unseen(share: float) -> str:
@@ -378,19 +411,22 @@ def withhold_if_unrepresentative(
     `unseen` is how much of that lies on documents that it could not draw at all.
     """
     if unseen > MAX_UNSEEN_SHARE:
-        return _withhold_value(estimate, f"{_describe_unseen(unseen)}: {EXTEND_SAMPLE}")
+        return _withhold_value(estimate, Note("out-of-reach", _describe_unseen(unseen), suggestions=[EXTEND_SAMPLE]))
     if unseen >= NOTED_UNSEEN_SHARE:
-        estimate = replace(estimate, notes=(*estimate.notes, _describe_unseen(unseen)))
+        note = Note("partly-out-of-reach", _describe_unseen(unseen))
+        estimate = replace(estimate, notes=(*estimate.notes, note))
     if estimate.n == 0:
-        return _withhold_value(estimate, f"no gold label is {where}: nothing corrects it")
+        return _withhold_value(estimate, Note("too-few-gold", f"no gold label is {where}: nothing corrects it"))
     if z <= MAX_COVERAGE_Z or (abs(share - 1) <= MAX_COVERAGE_ERROR and np.isfinite(z)):
         return estimate
-    return _withhold_value(
-        estimate,
+    reason = Note(
+        "sample-does-not-fit",
         f"the gold sample stands for {share:.0%} of these documents by its probabilities: it was not drawn from "
-        f"them, and corrects something else (`ringtrue sample` draws one that serves)",
+        f"them, and corrects something else",
+        suggestions=[DRAW_ANOTHER],
     )
+    return _withhold_value(estimate, reason)
 
 
-def _withhold_value(estimate: Estimate, reason: str) -> Estimate:
+def _withhold_value(estimate: Estimate, reason: Note) -> Estimate:
     return replace(estimate, value=None, se=None, low=None, high=None, notes=(reason,))

@@ -33,6 +33,7 @@ from ringtrue.gold.correction.results import (
     JointEstimate,
     summarise_judge,
 )
+from ringtrue.messages import Note, Suggestion
 from ringtrue.stats.intervals import t_quantile
 from ringtrue.stats.results import Estimate
 from ringtrue.tables import Judgments
@@ -40,14 +41,11 @@ from ringtrue.tables import Judgments
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-THRESHOLD_UNREACHED = (
-    "the highest bronze label is {highest}, and relevant begins at {begins}: say --bronze-rel {highest}, if that is "
-    "what bronze means by relevant"
-)
 TOLERANCE = 0.001  # of the greatest value that the labels seen allow
-POST_STRATIFIED_NOTE = (
+POST_STRATIFIED_NOTE = Note(
+    "few-gold-of-a-kind",
     "few labels of a kind in this run's list: its error is estimated by bronze label, with half a label added to "
-    "either side"
+    "either side",
 )
 
 
@@ -61,30 +59,34 @@ class DocumentEstimator:
     _prepared: dict[Measure, MeasuredPool] = field(default_factory=dict)
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Documents without a bronze label, gold labels outside the pools, a top grade that had to be guessed."""
         threshold_notes = (
-            THRESHOLD_UNREACHED.format(highest=max(prepared.pool.levels), begins=self.problem.bronze_threshold(measure))
+            _unreached_threshold(max(prepared.pool.levels), self.problem.bronze_threshold(measure))
             for measure, prepared in self._prepared.items()
             if "rel" in measure.definition.defaults
             and 0 < max(prepared.pool.levels) < self.problem.bronze_threshold(measure)
         )
         pool_notes = (note for sampled in self._pools.values() for note in sampled.notes)
         grade_notes = (
-            f"{measure} takes {prepared.sample.labels.max()}, the largest gold label, for the top grade; say "
-            f"{measure.with_default('max_rel', int(prepared.sample.labels.max()) + 1)} if gold knows a higher one"
+            Note(
+                "top-grade-assumed",
+                f"{measure} takes {prepared.sample.labels.max()}, the largest gold label, for the top grade; say "
+                f"{measure.with_default('max_rel', int(prepared.sample.labels.max()) + 1)} if gold knows a higher one",
+            )
             for measure, prepared in self._prepared.items()
             if measure.name == "SDCG" and "max_rel" not in dict(measure.parameters)
         )
         return tuple(dict.fromkeys([*pool_notes, *grade_notes, *threshold_notes]))
 
-    def explain_method(self, measure: Measure) -> str:
+    def explain_method(self, measure: Measure) -> Note:
         """The method, and why it was chosen."""
         if self.problem.method == "gold":
-            return f"{measure} from the gold labels alone, as asked"
-        return (
+            return Note("by-gold-alone", f"{measure} from the gold labels alone, as asked")
+        return Note(
+            "by-difference",
             f"{measure} by the difference estimator: the gold labels were drawn from what the runs show "
-            f"({self.problem.design}), and it then holds for any judge"
+            f"({self.problem.design}), and it then holds for any judge",
         )
 
     def estimates(self, measure: Measure) -> list[Estimate]:
@@ -228,10 +230,13 @@ class DocumentEstimator:
     def _prepare(self, measure: Measure) -> MeasuredPool:
         if measure not in self._prepared:
             if not is_linear(measure):
+                draw = Suggestion("draws whole queries", function="sample_queries", queries=20, measures=f"{measure}")
                 raise InputError(
+                    "needs-whole-queries",
                     f"{measure} looks at all of a query at once, and gold labels of single documents cannot correct "
-                    f"it: draw whole queries (`ringtrue sample … --queries 20 --for {measure}`), or ask for a measure "
-                    f"that is a sum over documents ({', '.join(f'{name}@k' for name in LINEAR)})"
+                    f"it; ask for a measure that is a sum over documents "
+                    f"({', '.join(f'{name}@k' for name in LINEAR)})",
+                    suggestions=[draw],
                 )
             depth = measure.reach or max(int(run.groups.sizes.max()) for run in self.problem.runs)
             if depth not in self._pools:
@@ -301,16 +306,28 @@ class DocumentEstimator:
         return runs if pairs is None else runs[pairs[:, 0]] - runs[pairs[:, 1]]
 
 
+def _unreached_threshold(highest: int, threshold: int) -> Note:
+    """No bronze label is as high as a relevant one."""
+    return Note(
+        "threshold-unreached",
+        f"the highest bronze label is {highest}, and relevant begins at {threshold}",
+        parameter="bronze_rel",
+        suggestions=[Suggestion("counts that label as relevant", bronze_rel=highest)],
+    )
+
+
 def _add_caveats(estimate: Estimate, measure: LinearMeasure) -> Estimate:
     notes = list(estimate.notes)
     if estimate.n < MIN_LABELS:
         count = "1 gold label" if estimate.n == 1 else f"{estimate.n} gold labels"
-        notes.append(f"only {count} in this run's list: trust the interval with care")
+        notes.append(Note("few-gold", f"only {count} in this run's list: trust the interval with care"))
     if not any(measure.gains.values()):
-        notes.append(f"no gold label counts for {measure.measure}: only how rare such documents are can be told")
+        text = f"no gold label counts for {measure.measure}: only how rare such documents are can be estimated"
+        notes.append(Note("no-label-counts", text))
     has_no_maximum = possible_values(measure.measure)[1] == np.inf
     if has_no_maximum and estimate.value is not None and estimate.value > measure.max_value * (1 + TOLERANCE):
-        notes.append(f"{estimate.value:.3f} is more than the labels seen allow: chance, or a sample that does not fit")
+        text = f"{estimate.value:.3f} is more than the labels seen allow: chance, or a sample that does not fit"
+        notes.append(Note("estimate-outside-possible", text))
     return cut_to_possible(replace(estimate, notes=tuple(notes)), measure.measure)
 
 
@@ -322,24 +339,26 @@ def _has_interval(joint: JointEstimate, run: int) -> bool:
 def _missing_estimate(level: float, labels: int, *, of: str | None = None) -> Estimate:
     where = "in this run's list" if of is None else f"in the list of {of}"
     count = {0: "no gold label", 1: "a single gold label"}.get(labels, f"{labels} gold labels, all of one query,")
-    return Estimate(value=None, level=level, n=labels, method="gold only", notes=(f"{count} {where}",))
+    note = Note("too-few-gold", f"{count} {where}")
+    return Estimate(value=None, level=level, n=labels, method="gold only", notes=(note,))
 
 
 def _note_identical_gains(estimate: Estimate, sample: GoldSample, of: str) -> Estimate:
     if estimate.se != 0 or not estimate.n or np.all(sample.prob == 1):
         return estimate
-    note = f"all gold labels of {of} are worth the same: the interval cannot show what others are"
+    text = f"all gold labels of {of} are worth the same: the interval cannot show what others are"
+    note = Note("gold-all-alike", text)
     return replace(estimate, notes=(*estimate.notes, note))
 
 
 def _no_difference(level: float, method: str) -> Estimate:
-    note = "the two runs have the same documents where it counts: by any judge they are equal"
+    text = "the two runs have the same documents where it counts: by any judge they are equal"
+    note = Note("same-documents", text)
     return Estimate(value=0.0, se=0.0, low=0.0, high=0.0, level=level, n=0, method=method, notes=(note,))
 
 
 def _note_certainty(estimate: Estimate) -> Estimate:
     if estimate.se != 0 or not estimate.value:
         return estimate
-    return replace(
-        estimate, notes=(*estimate.notes, "gold judged all that the two do not share: the difference is certain")
-    )
+    note = Note("certain-difference", "gold judged all that the two do not share: the difference is certain")
+    return replace(estimate, notes=(*estimate.notes, note))

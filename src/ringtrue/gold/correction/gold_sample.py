@@ -13,6 +13,7 @@ from ringtrue.evaluation.measures import FloatArray, IntArray, Measure, parse_al
 from ringtrue.gold.correction.pool import Pool
 from ringtrue.gold.correction.sampling_frame import SamplingFrame
 from ringtrue.gold.designs import DESIGNS, Design
+from ringtrue.messages import Note, Suggestion
 from ringtrue.tables import Judgments
 
 DOCUMENT_MEASURES = ("P@10", "DCG@10")
@@ -61,25 +62,33 @@ def resolve_design(gold: Judgments, stated: Design | None = None, *, has_frame: 
     if undeclared and stated is None and has_frame:
         return "pool_stratified"
     if stated is not None and undeclared:
-        return _require_design(stated, "--design")
+        return _require_design(stated, None)
     if undeclared:
-        choices = "; ".join(f"{name}: {words}" for name, words in DESIGNS.items())
+        frame = Suggestion("says it, if it was written with them", sampling_frame=...)
+        choices = [Suggestion(f"stands for {words}", design=name) for name, words in DESIGNS.items() if name != "known"]
         raise InputError(
-            f"the gold labels do not say how they were drawn, and without it nothing can be concluded from them: give "
-            f"the sampling frame that was written with them, say --design NAME, or give the file a "
-            f"column design. There is {choices}"
+            "undeclared-design",
+            "the gold labels have no column design that says how they were drawn, and without it nothing can be "
+            "concluded from them",
+            parameter="design",
+            suggestions=[frame, *choices],
         )
     designs = gold.frame["design"].cast(pl.String).unique(maintain_order=True).to_list()
     if len(designs) > 1:
         raise InputError(
+            "several-designs",
             f"the gold labels were drawn in several ways ({', '.join(designs[:3])}), and only one can be corrected "
-            f"with at a time; keep one of them (--gold-where design={designs[0]})"
+            f"with at a time",
+            suggestions=[Suggestion("keeps one of them", function="read_judgments", where={"design": designs[0]})],
         )
-    declared = _require_design(designs[0], "column design")
+    declared = _require_design(designs[0], "design")
     if stated not in (None, declared):
         raise UsageError(
-            f"--design {stated}: the gold labels say themselves that they are '{declared}' (column design), and what "
-            f"can be concluded depends on it; leave the option out"
+            "design-contradicted",
+            f"the gold labels say in their column design that they are '{declared}', and not '{stated}'; what can be "
+            f"concluded depends on it",
+            parameter="design",
+            suggestions=[Suggestion("goes by the column", design=None)],
         )
     return declared
 
@@ -110,7 +119,7 @@ class GoldLabels:
 
     judged: Judgments
     lost: Judgments | None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def complete(self) -> Judgments:
@@ -130,32 +139,48 @@ def split_gold(gold: Judgments, design: Design, frame: SamplingFrame | None = No
     gold.require_one_label_each()
     if frame is not None and design not in FRAME_DESIGNS:
         raise UsageError(
-            f"a sampling frame goes with a sample of single documents, and these gold labels "
-            f"are of the design '{design}': leave it out"
+            "frame-without-use",
+            f"a sampling frame goes with a sample of single documents, and these gold labels are of the design "
+            f"'{design}'",
+            parameter="sampling_frame",
+            suggestions=[Suggestion(sampling_frame=None)],
         )
     complete = gold if frame is None else frame.complete(gold)
     judged, lost = (complete.frame.filter(part) for part in (pl.col("label") >= 0, pl.col("label") < 0))
     if not judged.height:
         raise InputError(
+            "no-gold-labels",
             "no gold document has a label (empty and negative ones say 'not judged'): there is nothing to correct "
-            "with. Fill in the column label"
+            "with. Fill in the column label",
         )
     drawn_count = complete.frame.height if design == "external" or frame is not None else _drawn_count(gold)
     notes = []
     if lost.height:
         subject = "1 gold label is" if lost.height == 1 else f"{lost.height:,} gold labels are"
-        notes.append(f"{subject} lost, of {max(drawn_count, complete.frame.height):,}: {_count_reasons(lost)}")
+        total = max(drawn_count, complete.frame.height)
+        notes.append(Note("lost-labels", f"{subject} lost, of {total:,}: {_count_reasons(lost)}"))
     if drawn_count != complete.frame.height:
         present = "1 is" if complete.frame.height == 1 else f"{complete.frame.height:,} are"
-        notes.append(f"{drawn_count:,} documents were drawn, and {present} here: were rows lost, or added?")
+        notes.append(
+            Note(
+                "drawn-count-differs",
+                f"{drawn_count:,} documents were drawn, and {present} here: rows were lost or added",
+            )
+        )
     if design != "external" and abs(drawn_count - judged.height) > MAX_LOST_SHARE * drawn_count:
-        reasons = "; ".join(notes)
         raise InputError(
-            f"{reasons}{'' if reasons.endswith('?') else '.'} A draw holds only if all of it is judged; give each "
-            f"document a label, 0 where nothing about it can be relevant"
+            "too-many-lost",
+            f"{'; '.join(note.text for note in notes)}. A draw holds only if all of it is judged; give each document a "
+            f"label, 0 where nothing about it can be relevant",
         )
     if drawn_count > complete.frame.height and design in FRAME_DESIGNS:
-        notes.append("no bounds cover rows that are missing: which they are, only the sampling frame says")
+        notes.append(
+            Note(
+                "unbounded-loss",
+                "no bounds cover rows that are missing: which they are, only the sampling frame says",
+                parameter="sampling_frame",
+            )
+        )
     return GoldLabels(judged=Judgments(judged), lost=Judgments(lost) if lost.height else None, notes=tuple(notes))
 
 
@@ -174,14 +199,17 @@ def _drawn_count(gold: Judgments) -> int:
     stated_counts = gold.frame[DRAWN_COLUMN].cast(pl.String).unique(maintain_order=True).to_list()
     if len(stated_counts) > 1:
         raise InputError(
+            "several-draws",
             f"the gold labels are of several draws (of {', '.join(map(str, stated_counts[:3]))} documents, by their "
-            f"column drawn), and the probabilities of one do not hold for both; `ringtrue sample --already` continues "
-            f"a draw"
+            f"column drawn), and the probabilities of one do not hold for both",
+            suggestions=[Suggestion("continues a draw", function="sample", already=...)],
         )
     try:
         return int(float(stated_counts[0]))
     except (TypeError, ValueError, OverflowError):
-        raise TableError(f"column drawn: expected how many documents were drawn, found '{stated_counts[0]}'") from None
+        raise TableError(
+            "bad-drawn-count", f"column drawn: expected how many documents were drawn, found '{stated_counts[0]}'"
+        ) from None
 
 
 def comparison_measures(gold: Judgments) -> tuple[Measure, ...]:
@@ -207,12 +235,16 @@ def require_drawn_for(drawn_for: Sequence[Measure], measure: Measure, *, compari
     purposes = ", ".join(map(str, drawn_for))
     if comparing:
         raise InputError(
+            "drawn-for-other-measure",
             f"the gold labels were drawn to compare runs by {purposes}, and documents that differ only in {measure} "
-            f"had no chance: compare by {purposes}, or draw anew (`ringtrue sample … --compare --for {measure}`)"
+            f"could not be drawn: compare by {purposes}",
+            suggestions=[Suggestion("draws a new sample", function="sample", compare=True, measures=f"{measure}")],
         )
     raise InputError(
-        f"the gold labels were drawn to compare runs by {purposes}, and what the runs share had no chance: single runs "
-        f"need a sample of their own (`ringtrue sample … --for {measure}`, without --compare)"
+        "drawn-for-comparison",
+        f"the gold labels were drawn to compare runs by {purposes}, and what the runs share could not be drawn: single "
+        f"runs need a sample of their own",
+        suggestions=[Suggestion("draws one", function="sample", measures=f"{measure}")],
     )
 
 
@@ -227,29 +259,38 @@ def _covers_measure(drawn_for: Measure, measure: Measure) -> bool:
     return drawn_for.cutoff is None or (measure.cutoff is not None and measure.cutoff <= drawn_for.cutoff)
 
 
-def build_gold_sample(gold: Judgments, design: Design, pool: Pool) -> tuple[GoldSample, tuple[str, ...]]:
+def build_gold_sample(gold: Judgments, design: Design, pool: Pool) -> tuple[GoldSample, tuple[Note, ...]]:
     """The gold labels of documents that the runs show, with their probabilities; a note counts the others."""
-    notes: list[str] = []
+    notes: list[Note] = []
+    draw = Suggestion("draws from what the runs show", function="sample")
     positions = pool.positions_of(gold.frame)
     inside = positions >= 0
     if not inside.any():
         raise MismatchError(
+            "gold-outside-runs",
             f"no gold document is in any run's top {pool.depth}: {compare_ids(gold.frame, pool.docs, 'the runs')}; are "
-            f"the ids of the same kind? Draw gold with `ringtrue sample`"
+            f"the ids of the same kind?",
+            suggestions=[draw],
         )
     outside = int((~inside).sum())
     if outside:
         verb = "is" if outside == 1 else "are"
         query, doc = gold.frame.row(int(inside.argmin()))[:2]
         notes.append(
-            f"{outside:,} of {len(inside):,} gold documents {verb} in no run's top {pool.depth}, as '{doc}' of query "
-            f"'{query}': worth nothing here, and left out. `ringtrue sample` draws from what the runs show"
+            Note(
+                "gold-partly-outside-runs",
+                f"{outside:,} of {len(inside):,} gold documents {verb} in no run's top {pool.depth}, as '{doc}' of "
+                f"query '{query}': worth nothing here, and left out",
+                suggestions=[draw],
+            )
         )
     gold_rows = gold.frame.filter(pl.Series(inside))
     if gold_rows.height < MIN_GOLD_LABELS:
         raise InputError(
+            "too-few-gold",
             f"expected at least {MIN_GOLD_LABELS} gold labels among the {len(pool):,} documents in the runs' top "
-            f"{pool.depth}, found {gold_rows.height}; draw more with `ringtrue sample`"
+            f"{pool.depth}, found {gold_rows.height}",
+            suggestions=[Suggestion("draws more", function="sample", already=...)],
         )
     return GoldSample(
         positions=positions[inside],
@@ -287,16 +328,18 @@ def _is_drawn_from(gold_rows: pl.DataFrame, signature: str) -> bool:
     return bool(gold_rows[DRAWN_FROM_COLUMN].cast(pl.String).eq_missing(pl.Series([signature])).all())
 
 
-def other_pool_notes(gold: Judgments, pool: Pool) -> tuple[str, ...]:
+def other_pool_notes(gold: Judgments, pool: Pool) -> tuple[Note, ...]:
     """A word where a sample says that it was drawn from another pool, and nothing else says how that differs."""
     if DRAWN_FROM_COLUMN not in gold.frame.columns:
         return ()
     drawn_from = gold.frame[DRAWN_FROM_COLUMN].drop_nulls().cast(pl.String)
     if not len(drawn_from) or drawn_from.str.strip_suffix(EXTENDED_SUFFIX).eq(pool.signature).all():
         return ()
-    note = (
+    note = Note(
+        "drawn-from-other-pool",
         "the gold labels were drawn from other runs, another cutoff or by other bronze labels: whether all that these "
-        "runs show could be drawn, only the sampling frame says that was written with them"
+        "runs show could be drawn, only the sampling frame says that was written with them",
+        parameter="sampling_frame",
     )
     return (note,)
 
@@ -306,30 +349,36 @@ def _inclusion_probabilities(gold_rows: pl.DataFrame, design: Design, pool_size:
         if gold_rows["prob"].null_count():
             query, doc = gold_rows.filter(pl.col("prob").is_null()).row(0)[:2]
             raise TableError(
+                "missing-probability",
                 f"the gold label of document '{doc}' of query '{query}' has no probability in column prob; "
-                f"every gold label needs how probable it was to be drawn, above 0 and up to 1"
+                f"every gold label needs how probable it was to be drawn, above 0 and up to 1",
             )
         prob = gold_rows["prob"].to_numpy().astype(np.float64)
         if prob.min() < MIN_PROBABILITY:
             query, doc = gold_rows.row(int(prob.argmin()))[:2]
             raise TableError(
+                "tiny-probability",
                 f"the gold label of document '{doc}' of query '{query}' has a probability of {prob.min():.3g} in "
-                f"column prob; no document is drawn with less than {MIN_PROBABILITY:g}"
+                f"column prob; no document is drawn with less than {MIN_PROBABILITY:g}",
             )
         return prob
     if design == "pool_random":
         return np.full(gold_rows.height, gold_rows.height / pool_size)
     raise TableError(
-        "a stratified sample needs the probability of each document to be drawn in a column prob, as `ringtrue sample` "
-        "writes it, or in the sampling frame beside it; if each was as probable as any other, say "
-        "--design pool_random"
+        "no-probabilities",
+        "a stratified sample needs the probability of each document to be drawn in a column prob, as it was written, "
+        "or in the sampling frame beside it",
+        parameter="design",
+        suggestions=[Suggestion("takes each for as probable as any other", design="pool_random")],
     )
 
 
-def _require_design(name: str, source: str) -> Design:
+def _require_design(name: str, column: str | None) -> Design:
+    """The design of this name, which somebody said or a column has."""
     designs: dict[str, Design] = {design: design for design in DESIGNS}
     if name in designs:
         return designs[name]
-    suggestion = did_you_mean(name, DESIGNS) or f"; there is {', '.join(DESIGNS)}"
-    error_class = UsageError if source.startswith("--") else InputError
-    raise error_class(f"{source}: no design '{name}'{suggestion}")
+    text = f"no design '{name}'{did_you_mean(name, DESIGNS) or '; there is ' + ', '.join(DESIGNS)}"
+    if column is None:
+        raise UsageError("unknown-design", text, parameter="design")
+    raise InputError("unknown-design", f"column {column}: {text}")

@@ -13,12 +13,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from ringtrue.errors import InputError, UsageError
 from ringtrue.gold.correction.graded_inputs import BronzeLists, Grades
+from ringtrue.messages import Note
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.intervals import require_level, resample_query_counts, t_quantile
 from ringtrue.stats.results import Estimate
 
 Array: TypeAlias = NDArray[np.float64]
-ASSUMPTION = "holds where the judge errs on these documents as on those of the gold sample"
+ASSUMPTION = Note("same-error-rates", "holds where the judge errs on these documents as on those of the gold sample")
 MIN_QUERIES = 20
 MAX_QUERY_GROUPS = 2_000  # of queries to draw from; more would tell no more about the spread
 MAX_CELLS = 1_000_000  # drawn at a time
@@ -44,9 +45,13 @@ def remap_gains(confusion: Confusion, gains: ArrayLike) -> Array:
     """
     grades = Grades.of(confusion, gains)
     if grades.matrix.shape[0] != grades.matrix.shape[1]:
-        raise UsageError(f"only a square confusion matrix has an inverse, found {grades.size}")
+        raise UsageError(
+            "matrix-not-square",
+            f"only a square confusion matrix has an inverse, found {grades.size}",
+            parameter="confusion",
+        )
     if grades.undetermined is not None:
-        raise InputError(grades.undetermined)
+        raise InputError("grades-undetermined", grades.undetermined.text)
     return np.asarray(np.linalg.solve(grades.matrix, grades.gains))
 
 
@@ -102,12 +107,16 @@ def correct_gain(
     """
     require_level(level)
     if resamples < 1:
-        raise UsageError(f"an interval needs at least 1 resample, found {resamples}; 10000 is usual")
+        raise UsageError(
+            "bad-resamples",
+            f"an interval needs at least 1 resample, found {resamples}; 10000 is usual",
+            parameter="resamples",
+        )
     grades = Grades.of(gold, gains, bronze_labels)
     lists = BronzeLists.of(labels, discounts, grades)
     no_value = Estimate(value=None, level=level, n=lists.queries, method="confusion")
     if not lists.attention.any():
-        return replace(no_value, notes=("there is no document to be worth anything",))
+        return replace(no_value, notes=(Note("no-documents-shown", "there is no document to be worth anything"),))
     possible_gains = np.outer(lists.attention.sum(axis=1), grades.gains)
     lowest, highest = float(possible_gains.min()), float(possible_gains.max())
     reason = grades.why_uncorrectable(level) or grades.undetermined
@@ -122,7 +131,7 @@ def correct_gain(
     )
     if lists.queries == 1:
         single_query_notes = (
-            "a single query: no interval can be given",
+            Note("single-query", "a single query: no interval can be given"),
             *_note_outside_possible(estimate, lowest, highest),
             *_unconverged_note(unconverged, 0),
         )
@@ -182,7 +191,7 @@ def _add_interval(estimate: Estimate, resampled: Array, queries: int) -> Estimat
     return replace(estimate, se=(above - below) / 2, low=min(low, estimate.value), high=max(high, estimate.value))
 
 
-def _note_outside_possible(estimate: Estimate, lowest: float, highest: float) -> tuple[str, ...]:
+def _note_outside_possible(estimate: Estimate, lowest: float, highest: float) -> tuple[Note, ...]:
     """What a value or an interval means that lies where no list can be."""
     assert estimate.value is not None
     slack = ROUNDING * max(abs(lowest), abs(highest))
@@ -190,30 +199,37 @@ def _note_outside_possible(estimate: Estimate, lowest: float, highest: float) ->
         return ()
     side = f"below {lowest:.4g}, the least" if estimate.value < lowest else f"above {highest:.4g}, the most"
     if estimate.low is not None and estimate.high is not None and (estimate.high < lowest or estimate.low > highest):
-        return (f"the whole interval lies {side} that a list could be worth: this is not how the judge errs here",)
-    note = (
+        text = f"the whole interval lies {side} that a list could be worth: this is not how the judge errs here"
+        return (Note("interval-outside-possible", text),)
+    note = Note(
+        "value-outside-possible",
         f"the corrected value {estimate.value:.4g} lies {side} that a list could be worth: by chance, or because the "
+        f"confusion matrix does not fit",
     )
-    return (note + "confusion matrix does not fit",)
+    return (note,)
 
 
-def _graded_caveats(lists: BronzeLists, grades: Grades) -> tuple[str, ...]:
-    notes = []
+def _graded_caveats(lists: BronzeLists, grades: Grades) -> tuple[Note, ...]:
+    notes: list[Note] = []
     if grades.why_not_inverted is not None:
-        notes.append(f"shares of grades by maximum likelihood, not by inverting: {grades.why_not_inverted}")
+        text = f"shares of grades by maximum likelihood, not by inverting: {grades.why_not_inverted}"
+        notes.append(Note("matrix-not-inverted", text))
     else:
         notes += _negative_share_notes(lists, grades)
     if lists.queries > 1 and (lists.attention == lists.attention[0]).all():
-        notes.append(f"all {lists.queries:,} queries have the same labels: the interval knows only of the gold sample")
+        text = f"all {lists.queries:,} queries have the same labels: the interval knows only of the gold sample"
+        notes.append(Note("all-queries-alike", text))
     elif 1 < lists.queries < MIN_QUERIES:
-        notes.append(f"only {lists.queries} queries: how far they differ is known badly, and the interval may be short")
+        text = f"only {lists.queries} queries: how far they differ is known poorly, and the interval may be short"
+        notes.append(Note("few-queries", text))
     if np.isinf(grades.effective_n).all():
-        notes.append("the confusion matrix is taken for exactly known; counts would give a wider interval")
+        text = "the confusion matrix is taken for exactly known; counts would give a wider interval"
+        notes.append(Note("rates-taken-as-known", text))
     return tuple(notes)
 
 
-def _negative_share_notes(lists: BronzeLists, grades: Grades) -> list[str]:
-    """Shares of grades below 0, by rank: they are what inverting gives, and are told, never cut off."""
+def _negative_share_notes(lists: BronzeLists, grades: Grades) -> list[Note]:
+    """Shares of grades below 0, by rank: they are what inverting gives, and are reported, never cut off."""
     shares = np.linalg.solve(grades.matrix.T, lists.shares_by_rank.T).T
     negatives = []
     for label, column in zip(grades.labels, shares.T, strict=True):
@@ -223,14 +239,17 @@ def _negative_share_notes(lists: BronzeLists, grades: Grades) -> list[str]:
                 f"label {label} at {below.sum()} of {len(column)} ranks (lowest {column.min():.2g} at rank "
                 f"{int(lists.ranks[column.argmin()])})"
             )
-    note = "corrected shares of grades are negative, and kept so, since cutting them off would bias the mean: "
-    return [note + ", ".join(negatives)] if negatives else []
+    if not negatives:
+        return []
+    text = "corrected shares of grades are negative, and kept so, since cutting them off would bias the mean"
+    return [Note("negative-shares", f"{text}: {', '.join(negatives)}")]
 
 
-def _unconverged_note(unconverged: int, resamples: int) -> tuple[str, ...]:
+def _unconverged_note(unconverged: int, resamples: int) -> tuple[Note, ...]:
     if not unconverged:
         return ()
-    return (f"in {unconverged:,} of {resamples + 1:,} searches the likeliest shares were not found in time",)
+    text = f"in {unconverged:,} of {resamples + 1:,} searches the likeliest shares were not found in time"
+    return (Note("search-not-finished", text),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -262,7 +281,9 @@ def fit_grade_shares(
     counts, matrix = np.asarray(counts, dtype=np.float64), np.asarray(matrix, dtype=np.float64)
     if counts.shape[-1] != matrix.shape[-1]:
         raise UsageError(
-            f"counts of {counts.shape[-1]} bronze labels do not fit a matrix with {matrix.shape[-1]} columns"
+            "matrix-shape",
+            f"counts of {counts.shape[-1]} bronze labels do not fit a matrix with {matrix.shape[-1]} columns",
+            parameter="counts",
         )
     shape = np.broadcast_shapes(counts.shape[:-1], matrix.shape[:-2])
     grades, labels = matrix.shape[-2:]
@@ -270,7 +291,11 @@ def fit_grade_shares(
     bronze_shares = bronze_shares / np.maximum(bronze_shares.sum(axis=1, keepdims=True), TINY)
     rates = np.broadcast_to(matrix, (*shape, grades, labels)).reshape(-1, grades, labels)
     if ((rates.sum(axis=1) <= 0) & (bronze_shares > 0)).any():
-        raise UsageError("a bronze label was counted that no gold label gives rise to: its column of the matrix is 0")
+        raise UsageError(
+            "impossible-bronze-label",
+            "a bronze label was counted that no gold label gives rise to: its column of the matrix is 0",
+            parameter="counts",
+        )
     shares, slack = np.full((len(bronze_shares), grades), 1 / grades), np.ones((len(bronze_shares), grades))
     best_shares, converged = shares.copy(), np.zeros(len(bronze_shares), dtype=bool)
     active = np.arange(len(bronze_shares))  # where the search still goes on

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ringtrue.errors import InputError, UsageError
+from ringtrue.messages import Note
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.intervals import normal_quantile
 
@@ -53,24 +54,35 @@ class Grades:
         names = tuple(gold.labels) if same_labels else tuple(range(columns) if bronze_labels is None else bronze_labels)
         if len(gold.labels) != rows or len(names) != columns:
             raise UsageError(
+                "matrix-shape",
                 f"a confusion matrix of {rows} × {columns} needs as many gold and bronze labels, found "
-                f"{len(gold.labels)} and {len(names)}"
+                f"{len(gold.labels)} and {len(names)}",
+                parameter="gold",
             )
         if gold_gains.shape != (rows,) or not np.isfinite(gold_gains).all():
-            raise UsageError(f"a gain is needed for each of the {rows} gold labels, found {gold_gains.tolist()}")
+            raise UsageError(
+                "bad-label-gains",
+                f"a gain is needed for each of the {rows} gold labels, found {gold_gains.tolist()}",
+                parameter="gains",
+            )
         if not np.isfinite(counts).all() or (counts < 0).any():
-            raise InputError("counts of a confusion matrix are 0 or more; found a negative or missing one")
+            raise InputError(
+                "bad-counts", "counts of a confusion matrix are 0 or more; found a negative or missing one"
+            )
         totals = counts.sum(axis=1)
         for label in np.array(gold.labels)[totals == 0]:
             raise InputError(
+                "gold-label-never-occurs",
                 f"gold label {label} never occurs in the gold sample, so nobody knows what bronze calls such "
                 f"documents; have gold judge some that may be {label}, or merge {label} with another label in both "
-                f"scales"
+                f"scales",
             )
         effective_n = totals if gold.worth is None else np.asarray(gold.worth, dtype=np.float64)
         if effective_n.shape != (rows,) or not (effective_n > 0).all():
             raise UsageError(
-                f"each row of a confusion matrix is worth more than 0 labels, found {effective_n.tolist()}"
+                "bad-worth",
+                f"each row of a confusion matrix is worth more than 0 labels, found {effective_n.tolist()}",
+                parameter="gold",
             )
         return cls(
             labels=tuple(gold.labels),
@@ -86,28 +98,31 @@ class Grades:
         return f"{len(self.labels)} gold by {len(self.bronze_labels)} bronze labels"
 
     @property
-    def undetermined(self) -> str | None:
+    def undetermined(self) -> Note | None:
         """Why bronze labels cannot tell the shares of gold labels, however many there are; None where they can."""
         rank = int(np.linalg.matrix_rank(self.matrix, tol=ROUNDING))
         if rank == len(self.labels):
             return None
         if len(self.bronze_labels) < len(self.labels):
-            return (
+            return Note(
+                "grades-undetermined",
                 f"{len(self.bronze_labels)} bronze labels cannot tell {len(self.labels)} gold labels apart: many "
-                f"shares of gold labels fit them equally well; merge gold labels, or use the difference estimator"
+                f"shares of gold labels fit them equally well; merge gold labels, or use the difference estimator",
             )
         for row, label in enumerate(self.labels):
             for other_row in range(row):
                 if np.allclose(self.matrix[row], self.matrix[other_row], rtol=0, atol=ROUNDING):
-                    return (
+                    return Note(
+                        "grades-undetermined",
                         f"the judge is no better than chance at telling gold labels {self.labels[other_row]} and "
                         f"{label} apart: it labels both alike, and every division between them fits; merge them, or "
-                        f"use the difference estimator"
+                        f"use the difference estimator",
                     )
-        return (
+        return Note(
+            "grades-undetermined",
             f"what the judge says of one gold label is a mixture of what it says of others (the confusion matrix of "
-            f"{self.size} has rank {rank}), so that their shares cannot be told; merge gold labels, or use the "
-            f"difference estimator"
+            f"{self.size} has rank {rank}), so that their shares cannot be determined; merge gold labels, or use the "
+            f"difference estimator",
         )
 
     @property
@@ -133,7 +148,7 @@ class Grades:
             )
         return None
 
-    def why_uncorrectable(self, level: float) -> str | None:
+    def why_uncorrectable(self, level: float) -> Note | None:
         """Why the judge may be no better than chance at what matters, the gains; None where it is better beyond doubt.
 
             s = Σ_g x_g (Cu)_g > z √V,    x = v − mean(v),    V = Σ_g x_g² ((Cu²)_g − (Cu)_g²) / (n_g + 2)
@@ -164,14 +179,16 @@ class Grades:
         if signal > ROUNDING and signal > threshold * math.sqrt(max(noise, 0)):
             return None
         if signal <= ROUNDING:
-            return (
+            return Note(
+                "judge-at-chance",
                 "the judge is no better than chance: documents that are worth more to gold are not labelled higher by "
-                "bronze; nothing can be corrected with such labels"
+                "bronze; nothing can be corrected with such labels",
             )
-        return (
+        return Note(
+            "judge-maybe-at-chance",
             f"the judge may be no better than chance: {self.effective_n.sum():.5g} gold labels leave open at a level "
             f"of {level * 100:g}% that bronze does not label documents higher that are worth more to gold; have gold "
-            f"judge more"
+            f"judge more",
         )
 
     def resample(self, size: int, rng: np.random.Generator) -> Array:
@@ -212,8 +229,10 @@ class BronzeLists:
         columns = len(grades.bronze_labels)
         if positions.ndim != 2 or not len(positions) or not np.issubdtype(positions.dtype, np.integer):
             raise UsageError(
+                "bad-label-lists",
                 f"labels are whole numbers, queries × ranks, with at least one query; found {positions.dtype} of shape "
-                f"{positions.shape}"
+                f"{positions.shape}",
+                parameter="labels",
             )
         if (
             rank_discounts.shape != positions.shape[1:]
@@ -221,13 +240,17 @@ class BronzeLists:
             or (rank_discounts < 0).any()
         ):
             raise UsageError(
+                "bad-discounts",
                 f"a discount of 0 or more is needed for each of the {positions.shape[1]} ranks, found "
-                f"{rank_discounts.tolist()}"
+                f"{rank_discounts.tolist()}",
+                parameter="discounts",
             )
         if positions.size and not -1 <= positions.min() <= positions.max() < columns:
             raise UsageError(
+                "bad-label-positions",
                 f"positions of labels go from 0 to {columns - 1}, or are −1 where a list is shorter; found "
-                f"{positions.min()} to {positions.max()}"
+                f"{positions.min()} to {positions.max()}",
+                parameter="labels",
             )
         query, rank = np.nonzero(positions >= 0)
         label = positions[query, rank].astype(np.int64)
@@ -235,8 +258,9 @@ class BronzeLists:
         for position in np.flatnonzero((counts > 0) & (grades.matrix.sum(axis=0) == 0)):
             name = grades.bronze_labels[position]
             raise InputError(
+                "bronze-label-without-gold",
                 f"{counts[position]:,} documents have the bronze label {name}, which no document of the gold sample "
-                f"has; have gold judge some of them, or merge {name} with another label"
+                f"has; have gold judge some of them, or merge {name} with another label",
             )
         attention = np.bincount(
             query * columns + label, weights=rank_discounts[rank], minlength=len(positions) * columns

@@ -17,6 +17,7 @@ from ringtrue.gold.correction.gold_sample import GoldLabels, GoldSample, build_g
 from ringtrue.gold.correction.pool import LinearMeasure, Pool, build_pool, linearise
 from ringtrue.gold.correction.results import Bounds, CorrectionProblem, JointEstimate
 from ringtrue.gold.designs import Population
+from ringtrue.messages import Note
 from ringtrue.tables import Judgments
 
 if TYPE_CHECKING:
@@ -36,7 +37,7 @@ class SampledPool:
     sample: GoldSample
     complete_sample: GoldSample
     in_frame: NDArray[np.bool_]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
     @cached_property
     def blank_predictors(self) -> Predictors:

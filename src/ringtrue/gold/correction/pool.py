@@ -14,6 +14,7 @@ import polars as pl
 from ringtrue.errors import MeasureError, UsageError
 from ringtrue.evaluation.inputs import require_overlap
 from ringtrue.evaluation.measures import FloatArray, IntArray, Measure, RankedLists
+from ringtrue.messages import Note
 from ringtrue.tables import Judgments, Run
 
 if TYPE_CHECKING:
@@ -43,7 +44,7 @@ class Pool:
     run: IntArray
     doc_index: IntArray
     rank: IntArray
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[Note, ...] = field(default=())
 
     def __len__(self) -> int:
         return len(self.query)
@@ -107,8 +108,10 @@ def build_pool(runs: Sequence[Run], bronze: Judgments, *, depth: int) -> Pool:
     docs = ranked.select("query", "doc").unique(maintain_order=True).with_row_index("place")
     if docs.height * len(runs) > MAX_CELLS:
         raise UsageError(
+            "too-many-documents",
             f"{len(runs)} runs show {docs.height:,} different documents: too many to correct at once; "
-            f"choose a measure with a cutoff, such as DCG@10"
+            f"choose a measure with a cutoff, such as DCG@10",
+            parameter="measures",
         )
     appearances = ranked.join(docs, on=["query", "doc"], how="left", maintain_order="left")
     labelled_docs = docs.join(
@@ -132,12 +135,13 @@ def build_pool(runs: Sequence[Run], bronze: Judgments, *, depth: int) -> Pool:
     )
 
 
-def _unlabelled_note(label: IntArray, depth: int) -> tuple[str, ...]:
+def _unlabelled_note(label: IntArray, depth: int) -> tuple[Note, ...]:
     unlabelled = int((label == NO_LABEL).sum())
     if not unlabelled:
         return ()
     subject = "1 document has" if unlabelled == 1 else f"{unlabelled:,} documents have"
-    return (f"of {len(label):,} documents in the top {depth}, {subject} no bronze label: a level of their own",)
+    text = f"of {len(label):,} documents in the top {depth}, {subject} no bronze label: a level of their own"
+    return (Note("no-bronze-label", text),)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -191,7 +195,11 @@ def linearise(measure: Measure, labels: IntArray, *, depth: int) -> LinearMeasur
         ([1.0, 0.631, 0.5, 0.0, 0.0], {0: 0.0, 2: 2.0})
     """
     if not is_linear(measure):
-        raise MeasureError(f"{measure} is no sum over documents; those that are: {', '.join(LINEAR)}")
+        raise MeasureError(
+            "no-sum-over-documents",
+            f"{measure} is no sum over documents; those that are: {', '.join(LINEAR)}",
+            parameter="measures",
+        )
     parameters = dict(measure.parameters)
     distinct = sorted({int(label) for label in labels})
     gains = dict(

@@ -6,6 +6,7 @@ from dataclasses import replace
 from math import inf
 
 from ringtrue.evaluation.measures import Measure
+from ringtrue.messages import Note
 from ringtrue.stats.results import Estimate
 
 # measures that lie from 0 to 1 for every query; others have no greatest value, or one that depends on the grades
@@ -57,9 +58,11 @@ def cut_to_possible(estimate: Estimate, measure: Measure, *, difference: bool = 
     outside = not lowest - ROUNDING <= estimate.value <= highest + ROUNDING
     is_cut = (cut.low, cut.high) != (estimate.low, estimate.high)
     if outside:
-        notes.append(f"{estimate.value:.3f} lies outside what {measure} can be: chance, or a sample that does not fit")
+        text = f"{estimate.value:.3f} lies outside what {measure} can be: chance, or a sample that does not fit"
+        notes.append(Note("estimate-outside-possible", text))
         if is_cut or estimate.low is None:
             cut = replace(cut, value=min(max(estimate.value, lowest), highest))
     elif is_cut and max(lowest - (estimate.low or 0.0), (estimate.high or 0.0) - highest) > ROUNDING:
-        notes.append(f"the interval was cut to what {measure} can be: {estimate.low:.3f} to {estimate.high:.3f} before")
+        text = f"the interval was cut to what {measure} can be: {estimate.low:.3f} to {estimate.high:.3f} before"
+        notes.append(Note("interval-cut", text))
     return replace(cut, notes=tuple(notes))

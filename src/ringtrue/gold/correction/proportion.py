@@ -19,11 +19,15 @@ from ringtrue.gold.correction.rate_inversion import (
     inversion_variance,
     invert_rates,
 )
+from ringtrue.messages import Note
 from ringtrue.stats.intervals import normal_quantile, require_level
 from ringtrue.stats.results import Estimate
 
 Interval: TypeAlias = Literal["fieller", "wald", "bootstrap", "bayes"]
-ASSUMPTION = "holds where the judge errs on these documents as often as on those where the rates were measured"
+ASSUMPTION = Note(
+    "same-error-rates",
+    "holds where the judge errs on these documents as often as on those where the rates were measured",
+)
 MIN_LABELS = 30
 MIN_QUERIES = 20
 ROUNDING = 1e-12  # 0.7 + 0.3 may differ from 1 by less
@@ -58,9 +62,11 @@ def correct_share(
     require_level(level)
     if interval not in get_args(Interval):
         suggestion = did_you_mean(interval, get_args(Interval)) or f"; there is {', '.join(get_args(Interval))}"
-        raise UsageError(f"no interval '{interval}'{suggestion}")
+        raise UsageError("unknown-interval", f"no interval '{interval}'{suggestion}", parameter="interval")
     if resamples < 1:
-        raise UsageError(f"an interval needs at least 1 resample, found {resamples}")
+        raise UsageError(
+            "bad-resamples", f"an interval needs at least 1 resample, found {resamples}", parameter="resamples"
+        )
     reason = why_uncorrectable(rates, level=level)
     if reason is not None:
         return Estimate(
@@ -95,7 +101,7 @@ def correct_share(
     return replace(estimate, notes=(*estimate.notes, *_note_outside_unit(estimate)))
 
 
-def why_uncorrectable(rates: Rates, *, level: float = 0.95) -> str | None:
+def why_uncorrectable(rates: Rates, *, level: float = 0.95) -> Note | None:
     """Why no score can be corrected with these rates; None where it can.
 
     The judge must be better than chance, J > 0, beyond doubt: z²(V_R' + V_N') < J'², with each rate nudged towards one
@@ -103,22 +109,24 @@ def why_uncorrectable(rates: Rates, *, level: float = 0.95) -> str | None:
 
     Examples:
         >>> why_uncorrectable(Rates(relevant=(43, 59), nonrelevant=(67, 84)))
-        >>> why_uncorrectable(Rates(relevant=0.5, nonrelevant=0.4))
-        'the judge is no better than chance: right on 50% of relevant and 40% of non-relevant documents adds up to no
-        more than 100%, and such labels say nothing; no score can be corrected with them'
+        >>> print(why_uncorrectable(Rates(relevant=0.5, nonrelevant=0.4)))
+        the judge is no better than chance: right on 50% of relevant and 40% of non-relevant documents adds up to no
+        more than 100%, and such labels say nothing; no score can be corrected with them
     """
     z = normal_quantile((1 + level) / 2)
     _, _, unusable = adjusted_interval(0.5, 1, rates.on_relevant, rates.on_nonrelevant, z=z)
     if rates.youden > ROUNDING and not unusable:
         return None
     if rates.youden <= ROUNDING:
-        return (
+        return Note(
+            "judge-at-chance",
             f"the judge is no better than chance: right on {_describe_rates(rates, percent=True)} documents adds up to "
-            f"no more than 100%, and such labels say nothing; no score can be corrected with them"
+            f"no more than 100%, and such labels say nothing; no score can be corrected with them",
         )
-    return (
+    return Note(
+        "judge-maybe-at-chance",
         f"the judge may be no better than chance: right on {_describe_rates(rates)} documents leaves that open at a "
-        f"level of {level * 100:g}%, and then every score fits; measure the rates on more gold labels"
+        f"level of {level * 100:g}%, and then every score fits; measure the rates on more gold labels",
     )
 
 
@@ -137,7 +145,7 @@ def correct_share_by_label(score: BronzeScore, rates: Rates, *, level: float = 0
     """
     method = "difference, by bronze label"
     if not isinstance(rates.relevant, tuple) or not isinstance(rates.nonrelevant, tuple):
-        note = "the rates come without their numbers of gold labels"
+        note = Note("rates-without-counts", "the rates come without their numbers of gold labels")
         return Estimate(value=None, level=level, n=score.queries, method=method, notes=(note,))
     (hits, relevant), (rejections, nonrelevant) = rates.relevant, rates.nonrelevant
     above, below = (hits, hits + nonrelevant - rejections), (relevant - hits, relevant - hits + rejections)
@@ -165,28 +173,29 @@ def _interval_from_draws(
     shares = numerator[usable] / denominator[usable]
     low, high = (float(end) for end in np.quantile(shares, [(1 - estimate.level) / 2, (1 + estimate.level) / 2]))
     uninformative = int((denominator <= 0).sum())
-    notes = (
-        (f"in {uninformative:,} of {resamples:,} draws the judge is no better than chance",) if uninformative else ()
-    )
+    text = f"in {uninformative:,} of {resamples:,} draws the judge is no better than chance"
+    notes = [Note("draws-at-chance", text)] if uninformative else []
     with_interval = replace(estimate, low=low, high=high, notes=(*estimate.notes, *notes))
     return replace(with_interval, se=float(shares.std())) if interval == "bootstrap" else with_interval.within(0, 1)
 
 
-def _note_outside_unit(estimate: Estimate) -> tuple[str, ...]:
+def _note_outside_unit(estimate: Estimate) -> tuple[Note, ...]:
     """What a value or an interval outside 0 to 1 means."""
     assert estimate.value is not None
     assert estimate.low is not None
     assert estimate.high is not None
     if estimate.high < 0 or estimate.low > 1:
         side = "below 0" if estimate.high < 0 else "above 1"
-        return (f"the whole interval lies {side}, where no score can be: these are not the judge's rates here",)
+        text = f"the whole interval lies {side}, where no score can be: these are not the judge's rates here"
+        return (Note("interval-outside-possible", text),)
     if not 0 <= estimate.value <= 1:
         side = "below 0" if estimate.value < 0 else "above 1"
-        return (f"the corrected score {estimate.value:.3f} lies {side}: by chance, or because the rates do not fit",)
+        text = f"the corrected score {estimate.value:.3f} lies {side}: by chance, or because the rates do not fit"
+        return (Note("value-outside-possible", text),)
     return ()
 
 
-def _score_caveats(score: BronzeScore, rates: Rates, interval: Interval) -> tuple[str, ...]:
+def _score_caveats(score: BronzeScore, rates: Rates, interval: Interval) -> tuple[Note, ...]:
     notes = []
     few = {
         name: n
@@ -196,7 +205,8 @@ def _score_caveats(score: BronzeScore, rates: Rates, interval: Interval) -> tupl
     if few:
         few_text = " and ".join(f"{n:g} {name}" for name, n in few.items())
         single = list(few.values()) == [1]
-        notes.append(f"only {few_text} gold label{'' if single else 's'}: the judge's rates are known badly")
+        text = f"only {few_text} gold label{'' if single else 's'}: the judge's rates are known poorly"
+        notes.append(Note("few-gold", text))
     if score.variance == 0:
         documents_each = f"{score.k} documents each" if score.k and score.k > 1 else "1 document each"
         counted = f"they count as {score.worth:,.0f} documents drawn one by one ({documents_each})"
@@ -204,9 +214,11 @@ def _score_caveats(score: BronzeScore, rates: Rates, interval: Interval) -> tupl
             "wald": "the interval takes their mean for certain",
             "bootstrap": "no draw departs from their mean",
         }
-        notes.append(f"all {score.queries:,} queries have the same score: {certainty.get(interval, counted)}")
+        text = f"all {score.queries:,} queries have the same score: {certainty.get(interval, counted)}"
+        notes.append(Note("all-queries-alike", text))
     elif score.queries < MIN_QUERIES:
-        notes.append(f"only {score.queries} queries: how far they differ is known badly, and the interval may be short")
+        text = f"only {score.queries} queries: how far they differ is known poorly, and the interval may be short"
+        notes.append(Note("few-queries", text))
     exact = [
         name
         for name, rate in (("relevant", rates.relevant), ("non-relevant", rates.nonrelevant))
@@ -215,8 +227,11 @@ def _score_caveats(score: BronzeScore, rates: Rates, interval: Interval) -> tupl
     if exact:
         exact_text = " and ".join(exact)
         notes.append(
-            f"how often the judge is right on {exact_text} documents is taken for exactly known; right/labels, as "
-            f"in 43/59, would give a wider interval"
+            Note(
+                "rates-taken-as-known",
+                f"how often the judge is right on {exact_text} documents is taken for exactly known; right/labels, as "
+                f"in 43/59, would give a wider interval",
+            )
         )
     return (ASSUMPTION, *notes)
 

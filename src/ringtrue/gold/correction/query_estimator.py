@@ -14,13 +14,14 @@ from ringtrue.evaluation.measures import FloatArray, IntArray, Measure
 from ringtrue.evaluation.significance.paired_statistics import welch_test
 from ringtrue.gold.correction.bounds import MAX_BOUNDED_PAIRS
 from ringtrue.gold.correction.bronze_worth import BronzeWorth, compare_widths
-from ringtrue.gold.correction.diagnostics import CHECK_ALPHA, Check
+from ringtrue.gold.correction.diagnostics import Check, check_by_test
 from ringtrue.gold.correction.gold_sample import MAX_LOST_SHARE, compare_ids
 from ringtrue.gold.correction.possible_values import cut_to_possible, possible_differences, possible_values
 from ringtrue.gold.correction.query_bounds import KEYS, bound_unknown_docs, find_unknown_docs
 from ringtrue.gold.correction.results import Bounds, CorrectedDifference, CorrectionProblem, summarise_judge
 from ringtrue.gold.correction.whole_queries import JudgedTops, judged_depth, require_one_probability
 from ringtrue.gold.designs import Population
+from ringtrue.messages import Note, Suggestion
 from ringtrue.stats.intervals import t_quantile, t_tail
 from ringtrue.stats.results import Estimate
 from ringtrue.tables import Judgments
@@ -41,27 +42,30 @@ class QueryEstimator:
     _unknown: dict[Measure, pl.DataFrame] = field(default_factory=dict)
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """Gold queries that bronze does not know, and documents that bronze judged and gold did not."""
         bronze_queries = set(self.problem.bronze.frame["query"])
         extra = [query for query in self.gold.frame["query"].unique(maintain_order=True) if query not in bronze_queries]
         verb = "has no bronze label and is" if len(extra) == 1 else "have no bronze label and are"
-        extra_notes = [f"{len(extra)} of the gold queries {verb} left out: {', '.join(extra[:3])}"]
+        extra_note = Note(
+            "queries-left-out", f"{len(extra)} of the gold queries {verb} left out: {', '.join(extra[:3])}"
+        )
         bronze_rows = self.problem.bronze.frame.join(self.gold.frame.select("query").unique(), on="query", how="semi")
         judged_by_both = bronze_rows.join(self.gold.frame, on=["query", "doc"], how="semi").height
-        missed_note = (
+        missed_note = Note(
+            "queries-partly-judged",
             f"gold judged {judged_by_both:,} of the {bronze_rows.height:,} documents of its queries that bronze "
-            f"judged: measures that look at all of them, such as nDCG and AP, come out too high"
+            f"judged: measures that look at all of them, such as nDCG and AP, come out too high",
         )
         has_missed = judged_by_both < MIN_JUDGED_SHARE * bronze_rows.height
         unlabelled_note = None if not self._values else self._unlabelled_note(has_missed=has_missed)
         return (
-            *(extra_notes if extra else []),
+            *([extra_note] if extra else []),
             *([missed_note] if has_missed else []),
             *([] if unlabelled_note is None else [unlabelled_note]),
         )
 
-    def _unlabelled_note(self, *, has_missed: bool) -> str | None:
+    def _unlabelled_note(self, *, has_missed: bool) -> Note | None:
         """How many documents of the gold queries have no gold label, and what is made of them.
 
         Where gold `has_missed` many of what bronze judged, only those that a run shows are news.
@@ -72,16 +76,18 @@ class QueryEstimator:
             return None
         subject = "1 document" if total == 1 else f"{total:,} documents"
         bounds_text = "; bounds say what they could change" if self._unknown_docs(measure).height else ""
-        return (
+        return Note(
+            "unlabelled-documents",
             f"of the gold queries, {subject} without a gold label (in a run's top {judged_depth(measure)}: {shown:,}) "
-            f"{'counts' if total == 1 else 'count'} as not relevant{bounds_text}"
+            f"{'counts' if total == 1 else 'count'} as not relevant{bounds_text}",
         )
 
-    def explain_method(self, measure: Measure) -> str:
+    def explain_method(self, measure: Measure) -> Note:
         """The method, and why it was chosen."""
         if self.problem.method == "gold":
-            return f"{measure} from the gold queries alone, as asked"
-        return f"{measure} query by query: gold judged whole queries, drawn at random, and it then holds for any judge"
+            return Note("by-gold-alone", f"{measure} from the gold queries alone, as asked")
+        why = "gold judged whole queries, drawn at random, and it then holds for any judge"
+        return Note("by-query", f"{measure} query by query: {why}")
 
     def estimates(self, measure: Measure) -> list[Estimate]:
         """A corrected mean for each run."""
@@ -182,8 +188,8 @@ class QueryEstimator:
         query_means = bronze.mean(axis=0)
         enough = len(gold_index) >= MIN_QUERIES
         finding = f"gold judged {len(gold_index)} of {bronze.shape[1]} queries"
-        warning = "" if enough else f"; from {MIN_QUERIES} on intervals keep what they say"
-        checks = [Check(name="number of queries", passed=enough, p_value=None, text=finding + warning)]
+        few = Note("few-queries", f"from {MIN_QUERIES} on intervals have the coverage that they state")
+        checks = [Check(name="number of queries", finding=finding, warning=None if enough else few)]
         groups = query_means[has_gold], query_means[~has_gold]
         counts = np.array([len(group) for group in groups], dtype=np.float64)
         if counts.min() > 1 and any(np.ptp(group) > 0 for group in groups):
@@ -192,8 +198,8 @@ class QueryEstimator:
             )
             p = float(welch_test(means, variances, counts)[0])
             finding = f"by bronze, {measure} is {means[0]:.3f} on the gold queries, {means[1]:.3f} on the others"
-            warning = "" if p >= CHECK_ALPHA else ": they do not look drawn at random"
-            checks.append(Check(name="sample against pool", passed=p >= CHECK_ALPHA, p_value=p, text=finding + warning))
+            warning = Note("sample-does-not-fit", "they do not look drawn at random")
+            checks.append(check_by_test("sample against pool", p, finding, warning))
         return checks
 
     def describe_judge(self, measure: Measure) -> dict[str, object]:
@@ -255,11 +261,16 @@ class QueryEstimator:
             gold_queries = gold_rows["query"].unique(maintain_order=True)
             if not len(gold_queries):
                 ids = compare_ids(self.gold.frame, self.problem.bronze.frame, "the judgments")
-                raise MismatchError(f"no gold query is in the judgments: {ids}; are the ids of the same kind?")
+                raise MismatchError(
+                    "no-common-query", f"no gold query is in the judgments: {ids}; are the ids of the same kind?"
+                )
             if len(gold_queries) < 2:
+                more = Suggestion("draws more", function="sample_queries", queries=20, measures=f"{measure}")
                 raise InputError(
+                    "too-few-queries",
                     f"expected gold labels for at least 2 whole queries that bronze judged too, found "
-                    f"{len(gold_queries)}; draw more with `ringtrue sample … --queries 20 --for {measure}`"
+                    f"{len(gold_queries)}",
+                    suggestions=[more],
                 )
             require_one_probability(gold_rows)
             self._tops.require_some(measure, [[run] for run in range(len(self.problem.runs))])
@@ -305,9 +316,12 @@ class QueryMeans:
         values, variances = (self.gold, self.gold_variances) if gold_only else (self.values, self.variances)
         value, se = float(values[row]), float(np.sqrt(variances[row]))
         half_width = t_quantile((1 + level) / 2, self.df) * se
-        notes = [] if self.queries >= MIN_QUERIES else [f"only {self.queries} queries with gold: trust it with care"]
+        notes = []
+        if self.queries < MIN_QUERIES:
+            notes.append(Note("few-queries", f"only {self.queries} queries with gold: trust it with care"))
         if se == 0 and self.queries < self.total_queries:
-            notes.append("by gold all its queries are alike: the interval cannot show how far others differ")
+            text = "by gold all its queries are alike: the interval cannot show how far others differ"
+            notes.append(Note("all-queries-alike", text))
         method = "gold only, whole queries" if gold_only else "difference, whole queries"
         return Estimate(
             value=value,

@@ -20,6 +20,7 @@ from ringtrue.gold.correction.proportion import correct_share
 from ringtrue.gold.correction.rate_inversion import BronzeScore, Rates
 from ringtrue.gold.correction.results import Bounds, CorrectedDifference, CorrectionProblem, summarise_judge
 from ringtrue.gold.correction.score_tests import TippingPoint, separate_judges_test, shared_judge_test
+from ringtrue.messages import Note, Suggestion
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.results import Estimate
 from ringtrue.tables import Judgments
@@ -28,7 +29,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 MAX_FILL_DIFFERENCE = 0.01
-SHORT_LISTS_NOTE = "one run's lists are shorter: places that they leave empty count as documents that bronze judged"
+SHORT_LISTS_NOTE = Note(
+    "uneven-lists", "one run's lists are shorter: places that they leave empty count as documents that bronze judged"
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -51,20 +54,19 @@ class RateEstimator:
     _pools: dict[int, Pool] = field(default_factory=dict)
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """What the method takes for granted."""
         assumption = "the correction holds only where bronze errs on these documents as often as on the gold ones"
-        drawn_from_runs = self.problem.design in ("pool_random", "pool_stratified", "whole_queries")
-        alternative = (
-            "; the gold labels were drawn from the runs' documents, and --method difference does not need that"
-        )
-        return (assumption + (alternative if drawn_from_runs else ""),)
+        if self.problem.design not in ("pool_random", "pool_stratified", "whole_queries"):
+            return (Note("same-error-rates", assumption),)
+        alternative = Suggestion("does not need that, since gold was drawn from the runs", method="difference")
+        return (Note("same-error-rates", assumption, suggestions=[alternative]),)
 
-    def explain_method(self, measure: Measure) -> str:
+    def explain_method(self, measure: Measure) -> Note:
         """The method, and why it was chosen."""
         elsewhere = self.problem.design in ("external", "known")
         reason = "because the gold labels are not a draw from the runs' documents" if elsewhere else "as asked"
-        return f"{measure} by the judge's confusion matrix, {reason}"
+        return Note("by-confusion", f"{measure} by the judge's confusion matrix, {reason}")
 
     def estimates(self, measure: Measure) -> list[Estimate]:
         """A corrected mean for each run."""
@@ -85,9 +87,14 @@ class RateEstimator:
     def differences(self, measure: Measure, pairs: IntArray) -> list[CorrectedDifference]:
         """Each pair by the test for a judge that errs alike on both; or as published, as if each had its own gold."""
         if measure.name != "P":
+            draw = Suggestion(
+                "draws from what the runs do not share", function="sample", compare=True, measures=f"{measure}"
+            )
             raise InputError(
+                "rates-do-not-serve",
                 f"{measure} of two runs cannot be compared by the judge's rates alone; ask for P@k, or draw gold from "
-                f"what the runs do not share (`ringtrue sample … --compare --for {measure}`)"
+                f"the runs",
+                suggestions=[draw],
             )
         rates, scores = self.rates(measure), self.scores(measure)
         values = self.problem.bronze_values(measure)
@@ -145,7 +152,9 @@ class RateEstimator:
         effective_n = float(label_pairs.weight.sum()) ** 2 / float((label_pairs.weight**2).sum())
         run_share = float(np.mean([score.mean for score in self.scores(measure)]))
         finding = f"bronze calls {share:.0%} of the gold documents relevant, and {run_share:.0%} of what the runs show"
-        warning = "the gold documents are of another kind, and so may be the judge's errors"
+        warning = Note(
+            "sample-does-not-fit", "the gold documents are of another kind, and so may be the judge's errors"
+        )
         return [check_by_test("sample against pool", sample_share_p(share, run_share, effective_n), finding, warning)]
 
     def describe_judge(self, measure: Measure) -> dict[str, object]:
@@ -186,8 +195,10 @@ class RateEstimator:
             if not selected.any():
                 wording = "relevant" if name == "relevant" else "non-relevant"
                 raise InputError(
+                    "no-gold-of-a-kind",
                     f"no gold label is {wording} for {measure}: how often bronze is right on {wording} documents is "
-                    f"not known, and nothing can be corrected; add such gold labels, or say --rel"
+                    f"not known, and nothing can be corrected; add such gold labels, or count from another label on, "
+                    f"as in P(rel=2)@10",
                 )
             weight, hits = pairs.weight[selected], (relevant == bronze_relevant)[selected]
             effective_n = max(1, round(float(weight.sum()) ** 2 / float((weight**2).sum())))
@@ -204,8 +215,9 @@ class RateEstimator:
             joined = gold_rows.join(bronze, on=["query", "doc"], how="inner").filter(pl.col("bronze") >= 0)
             if not joined.height:
                 raise MismatchError(
-                    "no gold document has a bronze label: how often bronze is right cannot be told; let the bronze "
-                    "judge label the gold documents too"
+                    "gold-without-bronze",
+                    "no gold document has a bronze label: how often bronze is right is not known; let the bronze judge "
+                    "label the gold documents too",
                 )
             weighted = (
                 "prob" in joined.columns and self.problem.design != "external" and not joined["prob"].null_count()
@@ -221,10 +233,12 @@ class RateEstimator:
 
     def _estimate_graded(self, measure: Measure) -> list[Estimate]:
         if not is_linear(measure):
+            whole_queries = Suggestion("draws some", function="sample_queries", queries=20, measures=f"{measure}")
             raise InputError(
+                "rates-do-not-serve",
                 f"{measure} cannot be corrected by the judge's rates; ask for "
-                f"{', '.join(f'{name}@k' for name in LINEAR)}, or let gold judge whole queries (`ringtrue sample … "
-                f"--queries 20 --for {measure}`)"
+                f"{', '.join(f'{name}@k' for name in LINEAR)}, or let gold judge whole queries",
+                suggestions=[whole_queries],
             )
         pool = self._pool(measure)
         confusion, bronze_labels = self._confusion(pool)
@@ -290,8 +304,9 @@ class RateEstimator:
             ]
             if missing_labels:
                 raise InputError(
+                    "matrix-lacks-label",
                     f"the confusion matrix has the labels {', '.join(map(str, self.problem.gold.labels))}, and bronze "
-                    f"says {missing_labels[0]} too: give it a row and a column for each label"
+                    f"says {missing_labels[0]} too: give it a row and a column for each label",
                 )
             return self.problem.gold, self.problem.gold.labels
         pairs = self._label_pairs()
@@ -315,20 +330,24 @@ def _rates_from_confusion(confusion: Confusion, measure: Measure, threshold: int
     if confusion.counts.shape != (len(labels), len(labels)):
         shape = " × ".join(map(str, confusion.counts.shape))
         raise UsageError(
-            f"a confusion matrix has a row and a column for each label, found {shape} counts for {len(labels)} labels"
+            "matrix-shape",
+            f"a confusion matrix has a row and a column for each label, found {shape} counts for {len(labels)} labels",
+            parameter="gold",
         )
     if not np.all(confusion.counts >= 0):
-        raise InputError("counts of a confusion matrix are 0 or more; found a negative or missing one")
+        raise InputError("bad-counts", "counts of a confusion matrix are 0 or more; found a negative or missing one")
     relevant, bronze_relevant = labels >= measure.rel, labels >= threshold
     if relevant.all() or not relevant.any():
         raise InputError(
-            f"the confusion matrix has labels {confusion.labels}: none of them, or all, are relevant for {measure}"
+            "one-sided-matrix",
+            f"the confusion matrix has labels {confusion.labels}: none of them, or all, are relevant for {measure}",
         )
     has_counts = confusion.worth is None
     if not has_counts and (relevant.sum() > 1 or (~relevant).sum() > 1):
         raise InputError(
+            "shares-without-counts",
             f"the confusion matrix has shares but no counts: which of the labels {confusion.labels} are how frequent "
-            f"among the relevant ones is not known; give its counts too"
+            f"among the relevant ones is not known; give its counts too",
         )
     rate_of = {}
     for name, rows, columns in (("relevant", relevant, bronze_relevant), ("nonrelevant", ~relevant, ~bronze_relevant)):
@@ -337,7 +356,9 @@ def _rates_from_confusion(confusion: Confusion, measure: Measure, threshold: int
     return Rates(relevant=rate_of["relevant"], nonrelevant=rate_of["nonrelevant"])
 
 
-def _tipping_notes(points: Mapping[str, TippingPoint]) -> tuple[str, ...]:
+def _tipping_notes(points: Mapping[str, TippingPoint]) -> tuple[Note, ...]:
     """How little would explain the difference, in words."""
     kinds = {"relevant": "relevant", "nonrelevant": "other"}
-    return tuple(f"on {kinds[name]} documents, {point.description}" for name, point in points.items())
+    return tuple(
+        Note("tipping-point", f"on {kinds[name]} documents, {point.description}") for name, point in points.items()
+    )

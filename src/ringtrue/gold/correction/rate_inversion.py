@@ -9,12 +9,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ringtrue.errors import UsageError
+from ringtrue.messages import Suggestion
 from ringtrue.stats.intervals import wilson
 from ringtrue.stats.results import Estimate
 
@@ -114,17 +115,28 @@ class BronzeScore:
     k: int | None = None
 
     def __post_init__(self) -> None:
-        _require_unit_share("the score", self.mean)
+        _require_unit_share("the score", self.mean, parameter="mean")
         if self.queries < 1:
-            raise UsageError(f"a score needs at least 1 query, found {self.queries}")
+            raise UsageError(
+                "too-few-queries", f"a score needs at least 1 query, found {self.queries}", parameter="queries"
+            )
         if self.k is not None and self.k < 1:
-            raise UsageError(f"k, the number of documents in each query's score, is 1 or more; found {self.k}")
+            raise UsageError(
+                "bad-k",
+                f"k, the number of documents in each query's score, is 1 or more; found {self.k}",
+                parameter="k",
+            )
         if self.sd is not None:
             _require_sd(self.mean, self.sd, self.queries)
         elif self.k != 1:
             raise UsageError(
-                "the spread of the score over queries is not given; say the standard deviation of its values (sd), or "
-                "k = 1 where there is one document for each query"
+                "sd-missing",
+                "the spread of the score over queries is not given",
+                parameter="sd",
+                suggestions=[
+                    Suggestion("gives the standard deviation of its values", sd=...),
+                    Suggestion("says that there is one document for each query", k=1),
+                ],
             )
 
     @property
@@ -165,44 +177,64 @@ def _value_and_bounds(estimate: Estimate) -> tuple[float, float, float]:
 
 def _require_rate(name: str, rate: Rate) -> None:
     if not isinstance(rate, tuple):
-        _require_unit_share(f"the rate on {name} documents", rate)
+        _require_unit_share(f"the rate on {name} documents", rate, parameter=name)
         return
     hits, n = rate
     if n < 1:
         raise UsageError(
+            "no-gold-of-a-kind",
             f"no gold label is on a {name} document ({hits}/{n}): how often the judge is right there is unknown; "
-            f"have some {name} documents judged by gold"
+            f"have some {name} documents judged by gold",
+            parameter=name,
         )
     if not 0 <= hits <= n:
-        raise UsageError(f"nobody is right on {hits} of {n} {name} documents; write right/labels, as in 43/59")
+        raise UsageError(
+            "bad-rate",
+            f"nobody is right on {hits} of {n} {name} documents; write right/labels, as in 43/59",
+            parameter=name,
+        )
 
 
-def _require_unit_share(what: str, value: float) -> None:
-    if 1 < value <= 100:
-        raise UsageError(f"{what} lies between 0 and 1, found {value:g}; write {value:g}% as {value / 100:g}")
+def _require_unit_share(what: str, value: float, *, parameter: str) -> None:
     if not 0 <= value <= 1:
-        raise UsageError(f"{what} lies between 0 and 1, found {value:g}")
+        share: dict[str, Any] = {parameter: float(f"{value / 100:g}")}
+        raise UsageError(
+            "not-a-share",
+            f"{what} lies between 0 and 1, found {value:g}",
+            parameter=parameter,
+            suggestions=[Suggestion(f"is {value:g}%", **share)] if 1 < value <= 100 else (),
+        )
 
 
 def _require_sd(mean: float, sd: float, queries: int) -> None:
     if not sd >= 0 or math.isinf(sd):
-        raise UsageError(f"a standard deviation is 0 or more, found {sd:g}")
+        raise UsageError("bad-sd", f"a standard deviation is 0 or more, found {sd:g}", parameter="sd")
     if sd <= NEGLIGIBLE_SD:
         return
     if queries == 1:
-        raise UsageError("one query has no standard deviation; leave sd out and say k = 1, or give more queries")
+        raise UsageError(
+            "single-query",
+            "one query has no standard deviation; give more queries, or leave it out",
+            parameter="sd",
+            suggestions=[Suggestion("says that there is one document for each query", k=1)],
+        )
     if mean in (0, 1):
         raise UsageError(
+            "sd-too-large",
             f"a mean of {mean:g} leaves no room for a standard deviation of {sd:g}: all queries are {mean:g}; "
-            f"give the score with more digits"
+            f"give the score with more digits",
+            parameter="sd",
         )
     rounded_mean = mean + math.copysign(min(ROUNDING, abs(0.5 - mean)), 0.5 - mean)
     largest = math.sqrt(rounded_mean * (1 - rounded_mean) * queries / (queries - 1))
     if sd > largest + ROUNDING:
-        hint = f"; write {sd:g}% as {sd / 100:g}" if 1 < sd <= 100 else "; is it a variance, or of another score?"
+        is_percentage = 1 < sd <= 100
         raise UsageError(
+            "sd-too-large",
             f"values from 0 to 1 with the mean {mean:g} have a standard deviation of {largest:.3g} at most, "
-            f"found {sd:g}{hint}"
+            f"found {sd:g}{'' if is_percentage else '; is it a variance, or of another score?'}",
+            parameter="sd",
+            suggestions=[Suggestion(f"is {sd:g}%", sd=float(f"{sd / 100:g}"))] if is_percentage else (),
         )
 
 

@@ -12,9 +12,10 @@ from ringtrue.evaluation.evaluate import evaluate
 from ringtrue.evaluation.measures import FloatArray, IntArray, Measure
 from ringtrue.evaluation.significance.pairwise_tests import detectable_difference
 from ringtrue.gold.correction.bronze_worth import BronzeWorth
-from ringtrue.gold.correction.diagnostics import Check
+from ringtrue.gold.correction.diagnostics import Check, failed_checks
 from ringtrue.gold.correction.sampling_frame import SamplingFrame
 from ringtrue.gold.designs import Design, Population
+from ringtrue.messages import Note, Suggestion, notes_as_dict
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.intervals import estimate_share, normal_quantile, t_quantile, t_tail, wilson
 from ringtrue.stats.results import Estimate, collect_footnotes
@@ -24,11 +25,12 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 
-SINGLE_QUERY_NOTE = (
-    "a single query says nothing about others: no interval can be given (--population these: about this one)"
+SINGLE_QUERY_NOTE = Note(
+    "single-query",
+    "a single query says nothing about others: no interval can be given",
+    suggestions=[Suggestion("asks about this one alone", population="these")],
 )
 Method: TypeAlias = Literal["difference", "confusion", "gold"]
-SHARED_CAVEAT = "holds where the judge errs on these documents"  # the note about the whole says it once
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -45,11 +47,11 @@ class JointEstimate:
     labels: IntArray
     coefficients: FloatArray | None = None
 
-    def estimate(self, run: int, *, level: float, method: str, notes: tuple[str, ...] = ()) -> Estimate:
+    def estimate(self, run: int, *, level: float, method: str, notes: tuple[Note, ...] = ()) -> Estimate:
         """The value of one run with its interval."""
         return self._estimate(self.values[run], self.covariance[run, run], int(self.labels[run]), level, method, notes)
 
-    def difference(self, a: int, b: int, *, level: float, method: str, notes: tuple[str, ...] = ()) -> Estimate:
+    def difference(self, a: int, b: int, *, level: float, method: str, notes: tuple[Note, ...] = ()) -> Estimate:
         """How much higher a is than b, with its interval; `n` counts the gold labels of the one that has fewer."""
         variance = self.covariance[a, a] + self.covariance[b, b] - 2 * self.covariance[a, b]
         labels = int(min(self.labels[a], self.labels[b]))
@@ -74,7 +76,7 @@ class JointEstimate:
         return max(2 * float(t_tail(abs(difference.value) / difference.se, min(self.df, 1e9))), 5e-324)
 
     def _estimate(
-        self, value: float, variance: float, labels: int, level: float, method: str, notes: tuple[str, ...]
+        self, value: float, variance: float, labels: int, level: float, method: str, notes: tuple[Note, ...]
     ) -> Estimate:
         if self.df < 1:
             return Estimate(value=float(value), level=level, n=labels, method=method, notes=(*notes, SINGLE_QUERY_NOTE))
@@ -182,7 +184,7 @@ class CorrectedDifference:
 class Estimator(Protocol):
     """One way to correct: by documents, by whole queries, or by the judge's rates."""
 
-    def explain_method(self, measure: Measure) -> str:
+    def explain_method(self, measure: Measure) -> Note:
         """The method, and why it was chosen, in words."""
 
     def estimates(self, measure: Measure) -> list[Estimate]:
@@ -207,7 +209,7 @@ class Estimator(Protocol):
         """The bronze judge by the gold labels, as plain data."""
 
     @property
-    def notes(self) -> tuple[str, ...]:
+    def notes(self) -> tuple[Note, ...]:
         """What is doubtful about the whole."""
 
 
@@ -233,7 +235,7 @@ class Correction:
     raw: Mapping[str, Mapping[str, Estimate]]
     corrected: Mapping[str, Mapping[str, Estimate]]
     gold_only: Mapping[str, Mapping[str, Estimate]]
-    methods: Mapping[str, str]
+    methods: Mapping[str, Note]
     design: Design
     population: Population
     judge: Mapping[str, object]
@@ -249,9 +251,7 @@ class Correction:
             for name, estimate in row.items()
         ]
         worth = [f"{name}: {worth}" for name, worth in self.bronze_worth.items()]
-        return "\n".join(
-            [*lines, *self.methods.values(), *worth, *(check.text for check in self.checks if not check.passed)]
-        )
+        return "\n".join([*lines, *self.methods.values(), *worth, *failed_checks(self.checks)])
 
     def as_dict(self) -> dict[str, object]:
         """The answer as plain data, in the key order of the command line's JSON."""
@@ -269,13 +269,16 @@ class Correction:
                 for run, row in self.bounds.items()
             },
             "bronze_worth": {name: worth.as_dict() for name, worth in self.bronze_worth.items()},
-            "notes": list(self.notes),
+            **notes_as_dict(self.notes),
         }
 
 
-def correction_footnotes(correction: Correction) -> list[str]:
-    """The notes of all corrected values; a doubt that differs only by its numbers is told once."""
-    return collect_footnotes(correction.corrected, skip_prefix=SHARED_CAVEAT)
+def correction_footnotes(correction: Correction) -> list[Note]:
+    """The notes of all corrected values; a doubt that differs only by its numbers is told once.
+
+    What the correction takes for granted is left out: the notes about the whole have it.
+    """
+    return collect_footnotes(correction.corrected, skip={"same-error-rates"})
 
 
 def _estimates_as_dicts(table: Mapping[str, Mapping[str, Estimate]]) -> dict[str, dict[str, dict[str, object]]]:
@@ -315,11 +318,12 @@ def weighted_rate(
         0.90 (95% CI 0.83 to 0.94); 0.9 (95% CI 0.4 to 1.0)
     """
     if not len(hits):
-        return Estimate(value=None, level=level, n=0, method="wilson", notes=("there is no such gold label",))
+        note = Note("no-gold-of-a-kind", "there is no such gold label")
+        return Estimate(value=None, level=level, n=0, method="wilson", notes=(note,))
     if queries is not None:
         estimate = estimate_share(hits, queries, level=level)
         if estimate.notes:
-            note = "all of these labels are of one query: no interval can be given"
+            note = Note("single-query", "all of these labels are of one query: no interval can be given")
             return Estimate(value=estimate.value, level=level, n=len(hits), method="wilson", notes=(note,))
         return estimate
     share = float((weight * hits).sum() / weight.sum())

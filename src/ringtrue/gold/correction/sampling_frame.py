@@ -49,15 +49,17 @@ class SamplingFrame:
         table = make_frame(data, nested="prob", reader="pl.read_csv")
         if missing := [name for name in COLUMNS if name not in table.columns]:
             raise TableError(
-                f"a sampling frame is a CSV file with the columns {', '.join(COLUMNS)}, the second file that `ringtrue "
-                f"sample` writes; found {', '.join(table.columns) or 'nothing'}, without {', '.join(missing)}"
+                "no-sampling-frame",
+                f"a sampling frame is a CSV file with the columns {', '.join(COLUMNS)}, the second file that a draw "
+                f"writes; found {', '.join(table.columns) or 'nothing'}, without {', '.join(missing)}",
             )
         drawn = table["drawn"].cast(pl.String).str.to_lowercase()
         if not (known := drawn.is_in(list(DRAWN_WORDS)).fill_null(value=False)).all():
             word = table["drawn"].filter(~known)[0]
             raise TableError(
+                "bad-drawn-mark",
                 f"column drawn of a sampling frame: expected true or false, found '{word}'; is it the sample itself? "
-                f"The frame is the second file that `ringtrue sample` writes"
+                f"The frame is the second file that a draw writes",
             )
         docs = pl.DataFrame(
             [
@@ -68,10 +70,15 @@ class SamplingFrame:
             ]
         )
         if ((docs["prob"] <= 0) | (docs["prob"] > 1)).any():
-            raise TableError("column prob of a sampling frame: expected probabilities above 0 and up to 1")
+            raise TableError(
+                "bad-frame-probability", "column prob of a sampling frame: expected probabilities above 0 and up to 1"
+            )
         if docs.select("query", "doc").is_duplicated().any():
             query, doc = docs.filter(docs.select("query", "doc").is_duplicated()).row(0)[:2]
-            raise TableError(f"document '{doc}' of query '{query}' stands twice in the sampling frame; keep one row")
+            raise TableError(
+                "repeated-frame-row",
+                f"document '{doc}' of query '{query}' stands twice in the sampling frame; keep one row",
+            )
         signatures = (
             table[SIGNATURE_COLUMN].drop_nulls().unique().to_list() if SIGNATURE_COLUMN in table.columns else []
         )
@@ -104,16 +111,20 @@ class SamplingFrame:
         if not drawn.any():
             (query, doc), (frame_query, frame_doc) = gold.frame.row(0)[:2], self.docs.row(0)[:2]
             raise InputError(
+                "frame-of-other-sample",
                 f"the sampling frame and the gold labels have no drawn document in common: gold has '{doc}' of query "
                 f"'{query}', the frame '{frame_doc}' of query '{frame_query}'. Are the ids of the same kind? If so, "
-                f"the frame is of another sample: give the one that was written with these documents"
+                f"the frame is of another sample: give the one that was written with these documents",
+                parameter="sampling_frame",
             )
         if not drawn.all():
             query, doc = joined.filter(~drawn).row(0)[:2]
             raise InputError(
+                "gold-not-drawn",
                 f"gold has document '{doc}' of query '{query}', which was not drawn, as {int((~drawn).sum()):,} of "
                 f"{len(drawn):,}: the sampling frame is of another sample or of an earlier batch, or rows were added. "
-                f"Give the frame that was written with these documents, or leave them out"
+                f"Give the frame that was written with these documents, or leave them out",
+                parameter="sampling_frame",
             )
         self._require_same_batch(gold)
         if "prob" in gold.frame.columns:
@@ -121,8 +132,10 @@ class SamplingFrame:
             if off.any():
                 row = joined.filter(off).row(0, named=True)
                 raise InputError(
+                    "probabilities-differ",
                     f"document '{row['doc']}' of query '{row['query']}' has the probability {row['prob']:g}, and "
-                    f"{row['frame_prob']:g} in the sampling frame: one of them was changed, or is of another batch"
+                    f"{row['frame_prob']:g} in the sampling frame: one of them was changed, or is of another batch",
+                    parameter="sampling_frame",
                 )
         columns = [column for column in gold.frame.columns if column != "prob"]
         complete = joined.select(*columns, prob="frame_prob")
@@ -144,6 +157,8 @@ class SamplingFrame:
         stated = gold.frame[COUNT_COLUMN].cast(pl.String).unique().to_list()
         if stated == [str(gold.frame.height)] and gold.frame.height < drawn:
             raise InputError(
+                "frame-of-later-batch",
                 f"the sampling frame has {drawn:,} drawn documents, and the gold labels are all of a draw of "
-                f"{gold.frame.height:,}: it is of a later batch. Give the gold labels of that one, or their own frame"
+                f"{gold.frame.height:,}: it is of a later batch. Give the gold labels of that one, or their own frame",
+                parameter="sampling_frame",
             )

@@ -18,15 +18,18 @@ from ringtrue.gold.correction.rate_inversion import (
     quadratic_interval,
     rate_variance,
 )
+from ringtrue.messages import Note
 from ringtrue.stats.intervals import normal_quantile, t_quantile, t_tail
 from ringtrue.stats.results import Estimate
 
-SAME_ERRORS_NOTE = (
-    "assumes that the judge errs alike on both systems; only gold labels from each of them can settle that"
+SAME_ERRORS_NOTE = Note(
+    "equal-errors-on-both-runs",
+    "assumes that the judge errs alike on both systems; only gold labels from each of them can settle that",
 )
-SHARED_GOLD_NOTE = (
+SHARED_GOLD_NOTE = Note(
+    "shared-gold",
     "treats two estimates as independent that share every gold label, and so hardly ever finds a difference; it is "
-    "here to reproduce published numbers"
+    "here to reproduce published numbers",
 )
 
 
@@ -89,7 +92,8 @@ def naive_test(
     """
     bronze_difference = _bronze_difference(first, second, difference_sd)
     half_width = bronze_difference.critical(level) * bronze_difference.se
-    notes = ("there is no spread over queries to test with",) if bronze_difference.p_value is None else ()
+    no_spread = Note("no-spread", "there is no spread over queries to test with")
+    notes = (no_spread,) if bronze_difference.p_value is None else ()
     difference = Estimate(
         value=bronze_difference.value,
         se=bronze_difference.se,
@@ -138,7 +142,8 @@ def shared_judge_test(
     method, n = "fieller", min(first.queries, second.queries)
     reason = why_uncorrectable(rates, level=level)
     if reason is not None or a <= 0:
-        notes = (reason or "the judge may be no better than chance", *_unbounded_note(a, b, c), SAME_ERRORS_NOTE)
+        reason = reason or Note("judge-maybe-at-chance", "the judge may be no better than chance")
+        notes = (reason, _unbounded_note(a, b, c), SAME_ERRORS_NOTE)
         no_difference = Estimate(value=None, low=-1.0, high=1.0, level=level, n=n, method=method, notes=notes)
         return ScoreDifference(difference=no_difference, p_value=bronze_difference.p_value, test=test, tipping={})
     low, high = quadratic_interval(a, b, c)
@@ -236,17 +241,25 @@ def _paired_difference(
     n = first.queries
     if second.queries != n:
         raise UsageError(
+            "queries-differ",
             f"differences of single queries need the same queries for both, found {n:,} and {second.queries:,}; leave "
-            f"their standard deviation out where the queries differ"
+            f"their standard deviation out where the queries differ",
+            parameter="difference_sd",
         )
     if n < 2:
-        raise UsageError("one query has no standard deviation of differences; leave it out, or give more queries")
+        raise UsageError(
+            "single-query",
+            "one query has no standard deviation of differences; leave it out, or give more queries",
+            parameter="difference_sd",
+        )
     sds = [math.sqrt(score.variance * n) for score in (first, second)]
     smallest, largest = abs(sds[0] - sds[1]), sum(sds)
     if not smallest - 0.01 <= difference_sd <= largest + 0.01:
         raise UsageError(
+            "impossible-difference-sd",
             f"differences of scores with standard deviations {sds[0]:.3g} and {sds[1]:.3g} have one between "
-            f"{smallest:.3g} and {largest:.3g}, found {difference_sd:g}"
+            f"{smallest:.3g} and {largest:.3g}, found {difference_sd:g}",
+            parameter="difference_sd",
         )
     se = difference_sd / math.sqrt(n)
     if se == 0:
@@ -254,12 +267,13 @@ def _paired_difference(
     return _BronzeDifference(value, se, n - 1, 2 * float(t_tail(abs(value) / se, n - 1)), True)
 
 
-def _unbounded_note(a: float, b: float, c: float) -> tuple[str, ...]:
+def _unbounded_note(a: float, b: float, c: float) -> Note:
     """What Fieller's inequality leaves where it has no end: everything, or all but a stretch in the middle."""
     if a >= 0 or b**2 - 4 * a * c <= 0:
-        return ("no difference can be ruled out",)
+        return Note("nothing-ruled-out", "no difference can be ruled out")
     near, far = quadratic_interval(-a, -b, -c)
-    return (f"no difference can be ruled out but those from {float(near):.3f} to {float(far):.3f}",)
+    text = f"no difference can be ruled out but those from {float(near):.3f} to {float(far):.3f}"
+    return Note("little-ruled-out", text)
 
 
 def normal_p(value: float, se: float) -> float:

@@ -110,7 +110,11 @@ def neyman(size: FloatArray, budget: int, *, max_prob: float = 1.0) -> FloatArra
 def require_budget(budget: int) -> None:
     """Refuse a budget that can tell nothing."""
     if budget < 2:
-        raise UsageError(f"a sample needs a budget of at least 2 documents, found {budget}; 100 or more are usual")
+        raise UsageError(
+            "budget-too-small",
+            f"a sample needs a budget of at least 2 documents, found {budget}; 100 or more are usual",
+            parameter="budget",
+        )
 
 
 def pivotal_sample(prob: FloatArray, query: IntArray, similarity_key: IntArray, rng: np.random.Generator) -> IntArray:

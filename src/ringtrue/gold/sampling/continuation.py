@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from ringtrue.errors import InputError, MismatchError
+from ringtrue.errors import InputError, MismatchError, TableError
 from ringtrue.evaluation.measures import FloatArray, IntArray
 from ringtrue.gold.correction.gold_sample import (
     MAX_LOST_SHARE,
@@ -23,15 +23,13 @@ from ringtrue.gold.correction.pool import Pool
 from ringtrue.gold.correction.sampling_frame import SamplingFrame
 from ringtrue.gold.sampling.allocation import importance, neyman
 from ringtrue.gold.sampling.forecast import ExpectedSample, WeightedMeasure
+from ringtrue.messages import Note, Suggestion
 from ringtrue.tables import Judgments
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-FRAME_NEEDED = (
-    "Give the same runs and measure, or the sampling frame that was written with the sample: it is then "
-    "extended to what is new. Or draw a new sample"
-)
+WITH_FRAME = Suggestion("extends it to what is new", sampling_frame=...)  # beside the same runs and measure
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -62,14 +60,21 @@ class EarlierDraw:
         return rows.select("query", "doc", prob=prob, label=label).filter(pl.col("prob").is_not_null())
 
 
-def read_earlier_draw(already: Judgments, sampling_frame: object, pool: Pool) -> tuple[EarlierDraw, list[str]]:
+def read_earlier_draw(already: Judgments, sampling_frame: object, pool: Pool) -> tuple[EarlierDraw, list[Note]]:
     """The earlier draw as this pool sees it, and what is doubtful about it."""
     frame = None if sampling_frame is None else SamplingFrame.of(sampling_frame)
     gold = split_gold(already, "pool_stratified", frame)
-    sample, notes = build_gold_sample(gold.judged, "pool_stratified", pool)
+    try:
+        sample, notes = build_gold_sample(gold.judged, "pool_stratified", pool)
+    except TableError as error:  # who draws on cannot state another design
+        raise error.with_note(error.note.renamed({"design": None})) from error
     if frame is None and other_pool_notes(gold.judged, pool):
         raise InputError(
-            f"the earlier sample was drawn from other runs, another cutoff or by other bronze labels. {FRAME_NEEDED}"
+            "drawn-from-other-pool",
+            "the earlier sample was drawn from other runs, another cutoff or by other bronze labels: give the same "
+            "runs and measure, or draw a new sample",
+            parameter="already",
+            suggestions=[WITH_FRAME],
         )
     complete = sample if gold.lost is None else build_gold_sample(gold.complete, "pool_stratified", pool)[0]
     return EarlierDraw(
@@ -81,14 +86,16 @@ def read_earlier_draw(already: Judgments, sampling_frame: object, pool: Pool) ->
     ), [*gold.notes, *(_foreign_note(gold.judged, pool) if notes and frame is None else ())]
 
 
-def _foreign_note(gold: Judgments, pool: Pool) -> tuple[str, ...]:
+def _foreign_note(gold: Judgments, pool: Pool) -> tuple[Note, ...]:
     """How many documents of an earlier sample no run shows."""
     foreign = gold.frame.filter(pl.Series(pool.positions_of(gold.frame) < 0))
     query, doc = foreign.row(0)[:2]
     verb = "is" if foreign.height == 1 else "are"
-    note = (
+    note = Note(
+        "gold-partly-outside-runs",
         f"{foreign.height:,} of {gold.frame.height:,} documents of the earlier sample {verb} in no run's top "
-        f"{pool.depth}, as '{doc}' of query '{query}': without weight here, and kept in the file"
+        f"{pool.depth}, as '{doc}' of query '{query}': without weight here, and kept in the file",
+        parameter="already",
     )
     return (note,)
 
@@ -102,39 +109,44 @@ class EarlierQueries:
 
     queries: tuple[str, ...]
     docs: pl.DataFrame
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
     @property
     def judged(self) -> Judgments:
         """The documents that gold judged."""
         return Judgments(self.docs.drop_nulls("label").select("query", "doc", judge=pl.lit("0"), label="label"))
 
-    def foreign_docs_notes(self, listed: pl.DataFrame) -> list[str]:
+    def foreign_docs_notes(self, listed: pl.DataFrame) -> list[Note]:
         """How many of its documents nobody lists any more; refused, where that is all of them."""
         foreign = self.docs.join(listed, on=["query", "doc"], how="anti", maintain_order="left")
         if foreign.height == self.docs.height:
             ids = compare_ids(self.docs, listed, "the judgments and runs")
             raise MismatchError(
+                "gold-outside-runs",
                 f"no document of the earlier sample is in the judgments or shown by a run: {ids}; are the ids of the "
-                f"same kind?"
+                f"same kind?",
+                parameter="already",
             )
         if not foreign.height:
             return []
         query, doc = foreign.row(0)[:2]
         verb = "is" if foreign.height == 1 else "are"
-        note = (
+        note = Note(
+            "gold-partly-outside-runs",
             f"{foreign.height:,} of {self.docs.height:,} documents of the earlier sample {verb} neither in the "
-            f"judgments nor shown by a run, as '{doc}' of query '{query}': kept in the file"
+            f"judgments nor shown by a run, as '{doc}' of query '{query}': kept in the file",
+            parameter="already",
         )
         return [note]
 
-    def new_docs_note(self, listed: pl.DataFrame) -> tuple[str, ...]:
+    def new_docs_note(self, listed: pl.DataFrame) -> tuple[Note, ...]:
         """How many documents of these queries are listed that the earlier draw did not list."""
         new = listed.filter(pl.col("query").is_in(self.queries)).join(self.docs, on=["query", "doc"], how="anti").height
         if not new:
             return ()
         subject = "1 document is" if new == 1 else f"{new:,} documents are"
-        return (f"{subject} new in the {len(self.queries):,} queries that were drawn before: gold judges them too",)
+        text = f"{subject} new in the {len(self.queries):,} queries that were drawn before: gold judges them too"
+        return (Note("new-documents", text),)
 
 
 def read_earlier_queries(already: Judgments, query_ids: Sequence[str]) -> EarlierQueries:
@@ -145,23 +157,31 @@ def read_earlier_queries(already: Judgments, query_ids: Sequence[str]) -> Earlie
     foreign = [query for query in drawn if query not in known]
     if len(foreign) == len(drawn):
         raise MismatchError(
+            "no-common-query",
             f"no query of the earlier sample is in the judgments: it has '{drawn[0]}', and they have '{query_ids[0]}'; "
-            f"are the ids of the same kind?"
+            f"are the ids of the same kind?",
+            parameter="already",
         )
     notes = list(gold.notes)
     if foreign:
         verb = "is" if len(foreign) == 1 else "are"
         notes.append(
-            f"{len(foreign):,} of {len(drawn):,} queries of the earlier sample {verb} not in the judgments, and left "
-            f"out: {', '.join(foreign[:3])}{', …' if len(foreign) > 3 else ''}"
+            Note(
+                "queries-left-out",
+                f"{len(foreign):,} of {len(drawn):,} queries of the earlier sample {verb} not in the judgments, and "
+                f"left out: {', '.join(foreign[:3])}{', …' if len(foreign) > 3 else ''}",
+                parameter="already",
+            )
         )
     if "prob" in rows.columns and rows["prob"].n_unique() == 1:
         total = len(drawn) / float(rows["prob"][0])
         if len(query_ids) > total * (1 + MAX_LOST_SHARE) + 1:
             raise InputError(
+                "drawn-from-fewer-queries",
                 f"the earlier sample was drawn from {total:,.0f} queries by its probabilities, and the judgments have "
-                f"{len(query_ids):,}: the others had no chance. Give the judgments of those queries alone, or draw a "
-                f"new sample"
+                f"{len(query_ids):,}: the others could not be drawn. Give the judgments of those queries alone, or "
+                f"draw a new sample",
+                parameter="already",
             )
     rows = rows.filter(~pl.col("query").is_in(foreign))
     return EarlierQueries(
@@ -208,7 +228,9 @@ def draw_sizes(parts: Sequence[WeightedMeasure], *, compare: bool) -> FloatArray
         sum(_scale_to_unit(importance(part.weights, compare=compare) * part.residual_sd) ** 2 for part in parts)
     )
     if not size.any():
-        raise InputError("the runs show the same documents at the same ranks: there is nothing to compare")
+        raise InputError(
+            "same-documents", "the runs show the same documents at the same ranks: there is nothing to compare"
+        )
     return size
 
 

@@ -22,6 +22,7 @@ from ringtrue.gold.correction.possible_values import possible_values
 from ringtrue.gold.correction.post_stratified import post_stratified_errors
 from ringtrue.gold.designs import Population
 from ringtrue.gold.sampling.allocation import OTHER_LABEL_SD, assumed_residual_sd, graded_factor, pivotal_sample
+from ringtrue.messages import Note, Suggestion
 from ringtrue.stats.intervals import normal_quantile, t_quantile
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ class Forecast:
 
     expected: HalfWidths
     ranges: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -147,9 +148,17 @@ def possible_tops(
             return (lowest,)
         return tuple(dict.fromkeys((lowest, max(lowest, USUAL_TOP, *pool.levels))))
     if gold_top < lowest:
-        raise UsageError(f"the highest gold label is said to be {gold_top}, and {measure} counts from {lowest} on")
+        raise UsageError(
+            "gold-top-too-low",
+            f"the highest gold label is given as {gold_top}, and {measure} counts from {lowest} on",
+            parameter="gold_top",
+        )
     if judged_top is not None and gold_top < judged_top:
-        raise UsageError(f"the highest gold label is said to be {gold_top}, and gold has given a {judged_top} already")
+        raise UsageError(
+            "gold-top-exceeded",
+            f"the highest gold label is given as {gold_top}, and gold has given a {judged_top} already",
+            parameter="gold_top",
+        )
     return (gold_top,)
 
 
@@ -166,7 +175,8 @@ def forecast_documents(
 ) -> Forecast:
     """The half-widths that `correct` is expected to give for single documents, with gold's scale as far as known."""
     if population == "like-these" and len(pool.queries) < 2:
-        return Forecast(expected={}, notes=("a single query says nothing about others: no interval to expect",))
+        note = Note("single-query", "a single query says nothing about others: no interval can be forecast")
+        return Forecast(expected={}, notes=(note,))
     judged_top = None if earlier is None else int(earlier.labels.max())
     return join_scales(
         {
@@ -199,8 +209,13 @@ def join_scales(by_measure: Mapping[Measure, Mapping[int, Mapping[str, float]]])
                 ranges.setdefault(run, {})[str(measure)] = low, high
         if any(str(measure) in row for row in ranges.values()):
             notes.append(
-                f"how wide the interval of {measure} will be depends on gold's labels: the range is for labels up to "
-                f"{min(by_top)} and up to {max(by_top)}; say how high they go"
+                Note(
+                    "gold-top-unknown",
+                    f"how wide the interval of {measure} will be depends on gold's labels: the range is for labels up "
+                    f"to {min(by_top)} and up to {max(by_top)}",
+                    parameter="gold_top",
+                    suggestions=[Suggestion("says how high they go", gold_top=...)],
+                )
             )
     return Forecast(expected=expected, ranges=ranges, notes=tuple(notes))
 

@@ -21,6 +21,7 @@ from ringtrue.gold.sampling.forecast import (
     possible_tops,
     weigh_measure,
 )
+from ringtrue.messages import Note
 from ringtrue.stats.intervals import t_quantile
 from ringtrue.tables import Judgments, Run
 
@@ -79,18 +80,23 @@ def forecast_queries(
                 if differ or judged_top is not None
             }
     forecast = join_scales(by_measure)
-    return replace(forecast, notes=(*forecast.notes, *_untold_notes(pool.runs, by_measure)))
+    return replace(forecast, notes=(*forecast.notes, *_missing_forecast_notes(pool.runs, by_measure)))
 
 
-def _untold_notes(runs: Sequence[str], by_measure: Mapping[Measure, Mapping[int, Mapping[str, float]]]) -> list[str]:
-    """Of which runs nothing can be told, since bronze finds all queries alike."""
+def _missing_forecast_notes(
+    runs: Sequence[str], by_measure: Mapping[Measure, Mapping[int, Mapping[str, float]]]
+) -> list[Note]:
+    """For which runs nothing can be forecast, since bronze finds all queries alike."""
     notes = []
     for measure, by_top in by_measure.items():
-        if untold := [run for run in runs if run not in next(iter(by_top.values()))]:
-            names = ", ".join(untold[:MAX_NAMES]) + ("" if len(untold) <= MAX_NAMES else ", …")
+        if missing := [run for run in runs if run not in next(iter(by_top.values()))]:
+            names = ", ".join(missing[:MAX_NAMES]) + ("" if len(missing) <= MAX_NAMES else ", …")
             notes.append(
-                f"by bronze, {measure} is the same for all queries of {names}: how wide the interval will be cannot be "
-                f"told"
+                Note(
+                    "no-forecast",
+                    f"by bronze, {measure} is the same for all queries of {names}: the width of the interval cannot be "
+                    f"forecast",
+                )
             )
     return notes
 

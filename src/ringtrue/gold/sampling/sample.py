@@ -25,7 +25,7 @@ from ringtrue.gold.correction.pool import Pool, build_pool, is_linear
 from ringtrue.gold.designs import Design, Population
 from ringtrue.gold.sampling.allocation import pivotal_sample, require_budget
 from ringtrue.gold.sampling.continuation import (
-    FRAME_NEEDED,
+    WITH_FRAME,
     Allocation,
     EarlierDraw,
     allocate,
@@ -35,6 +35,7 @@ from ringtrue.gold.sampling.continuation import (
 )
 from ringtrue.gold.sampling.forecast import WeightedMeasure, forecast_documents, weigh_measure
 from ringtrue.gold.sampling.query_forecast import forecast_queries
+from ringtrue.messages import Note, Suggestion
 from ringtrue.stats.intervals import require_level
 from ringtrue.tables import Judgments, Run
 
@@ -67,7 +68,7 @@ class GoldDraw:
     sampling_frame: pl.DataFrame | None = None
     expected_range: dict[str, dict[str, tuple[float, float]]] = field(default_factory=dict)
     population: Population = "like-these"
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def sample(
@@ -109,7 +110,12 @@ def sample(
     runs, bronze = list(iterate_runs(runs)), Judgments.of(bronze)
     parsed_measures = _require_linear_measures(measures)
     if compare and len(runs) < 2:
-        raise UsageError("a comparison needs two runs or more, found one; leave out --compare to evaluate it")
+        raise UsageError(
+            "wrong-number-of-runs",
+            "a comparison needs two runs or more, found one",
+            parameter="compare",
+            suggestions=[Suggestion("evaluates it", compare=False)],
+        )
     pool = build_pool(runs, bronze, depth=max(measure.reach or _longest_list(runs) for measure in parsed_measures))
     notes = list(pool.notes)
     earlier: EarlierDraw | None = None
@@ -119,7 +125,12 @@ def sample(
         earlier, earlier_notes = read_earlier_draw(already, sampling_frame, pool)
         notes += earlier_notes
     elif sampling_frame is not None:
-        raise UsageError("a sampling frame tells what an earlier draw could reach: give its gold labels too (already)")
+        raise UsageError(
+            "frame-without-gold",
+            "a sampling frame says what an earlier draw could reach, and there are no gold labels of one",
+            parameter="sampling_frame",
+            suggestions=[Suggestion("gives them", already=...)],
+        )
     parts = [
         weigh_measure(measure, pool, None if earlier is None else earlier.sample, gold_top=gold_top)
         for measure in parsed_measures
@@ -129,7 +140,7 @@ def sample(
         _require_same_pool(size > 0, earlier.sample, pool, compare=compare)
     allocation = allocate(size, budget, earlier)
     if not allocation.prob.any():
-        raise InputError("gold has all documents already: nothing is left to draw")
+        raise InputError("nothing-left-to-draw", "gold has all documents already: nothing is left to draw")
     drawn = pivotal_sample(allocation.prob, pool.query, pool.similarity_key, rng)
     notes += _budget_notes(budget, drawn, allocation)
     forecast = forecast_documents(
@@ -184,7 +195,7 @@ def sample_queries(
     runs, bronze = list(iterate_runs(runs)), Judgments.of(bronze)
     parsed_measures = parse_all([measures] if isinstance(measures, str | Measure) else measures)
     if not parsed_measures:
-        raise UsageError("for which measure? nDCG@10 is usual")
+        raise _no_measure("nDCG@10 is usual")
     query_ids = bronze.frame["query"].unique(maintain_order=True).to_list()
     for run in runs:
         require_overlap(run, query_ids)
@@ -192,14 +203,20 @@ def sample_queries(
     drawn_before = () if earlier is None else earlier.queries
     remaining = [query for query in query_ids if query not in set(drawn_before)]
     if queries < (2 if earlier is None else 0):
-        raise UsageError(f"a sample needs at least 2 queries, found {queries}; 20 or more are usual")
+        raise UsageError(
+            "too-few-queries",
+            f"a sample needs at least 2 queries, found {queries}; 20 or more are usual",
+            parameter="queries",
+        )
     notes = [] if earlier is None else list(earlier.notes)
     if queries > len(remaining):
-        notes.append(f"{queries:,} queries were asked for, and only {len(remaining):,} are left to draw: all of them")
+        text = f"{queries:,} queries were asked for, and only {len(remaining):,} are left to draw: all of them"
+        notes.append(Note("all-drawn", text, parameter="queries"))
     chosen = [remaining[index] for index in np.sort(rng.permutation(len(remaining))[:queries])]
     n_drawn = len(drawn_before) + len(chosen)
     if n_drawn < 20:
-        notes.append(f"{n_drawn} queries are few: from 20 on the intervals keep what they say")
+        text = f"{n_drawn} queries are few: from 20 on the intervals have the coverage that they state"
+        notes.append(Note("few-queries", text, parameter="queries"))
     depth = max(measure.reach or _longest_list(runs) for measure in parsed_measures)
     retrieved = pl.concat([run.ranked(depth).select("query", "doc") for run in runs])
     documents = pl.concat([bronze.frame.select("query", "doc"), retrieved]).unique(maintain_order=True)
@@ -214,7 +231,7 @@ def sample_queries(
         notes += earlier.new_docs_note(frame)
         if not frame["label"].null_count():
             what = "queries" if not remaining else "documents of these queries"
-            raise InputError(f"gold has all {what} already: nothing is left to draw")
+            raise InputError("nothing-left-to-draw", f"gold has all {what} already: nothing is left to draw")
     forecast = forecast_queries(
         runs,
         bronze,
@@ -241,27 +258,38 @@ def inclusion_probabilities(parts: Sequence[WeightedMeasure], budget: int, *, co
     return allocate(draw_sizes(parts, compare=compare), budget).prob
 
 
-def _budget_notes(budget: int, drawn: IntArray, allocation: Allocation) -> list[str]:
+def _budget_notes(budget: int, drawn: IntArray, allocation: Allocation) -> list[Note]:
     notes = []
     if len(drawn) < budget:
-        notes.append(f"{budget:,} documents were asked for, and only {len(drawn):,} are left to draw: all of them")
+        text = f"{budget:,} documents were asked for, and only {len(drawn):,} are left to draw: all of them"
+        notes.append(Note("all-drawn", text, parameter="budget"))
     if allocation.unseen.any():
         notes.append(
-            f"{int(allocation.unseen.sum()):,} documents could not be drawn before: a stratum of their own, of which "
-            f"{int(allocation.unseen[drawn].sum()):,} are drawn now"
+            Note(
+                "new-stratum",
+                f"{int(allocation.unseen.sum()):,} documents could not be drawn before: a stratum of their own, of "
+                f"which {int(allocation.unseen[drawn].sum()):,} are drawn now",
+            )
         )
     return notes
+
+
+def _no_measure(usual: str) -> UsageError:
+    return UsageError("no-measure", f"for which measure? {usual}", parameter="measures")
 
 
 def _require_linear_measures(measures: str | Measure | Iterable[str | Measure]) -> list[Measure]:
     parsed = parse_all([measures] if isinstance(measures, str | Measure) else measures)
     if not parsed:
-        raise UsageError("for which measure? P@10 and DCG@10 are usual")
+        raise _no_measure("P@10 and DCG@10 are usual")
     for measure in parsed:
         if not is_linear(measure):
+            whole_queries = Suggestion("draws them", function="sample_queries", queries=20, measures=f"{measure}")
             raise UsageError(
-                f"{measure} looks at all of a query at once: it needs whole queries judged by gold, "
-                f"`ringtrue sample … --queries 20 --for {measure}`"
+                "needs-whole-queries",
+                f"{measure} looks at all of a query at once: it needs whole queries judged by gold",
+                parameter="measures",
+                suggestions=[whole_queries],
             )
     return parsed
 
@@ -278,7 +306,11 @@ def _require_same_purpose(
         purpose = (
             f"to compare runs by {', '.join(map(str, earlier_measures))}" if earlier_measures else "to evaluate runs"
         )
-        raise InputError(f"the earlier sample was drawn {purpose}: it can be continued only for the same")
+        raise InputError(
+            "other-purpose",
+            f"the earlier sample was drawn {purpose}: it can be continued only for the same",
+            parameter="already",
+        )
 
 
 def _require_same_pool(eligible: NDArray[np.bool_], earlier: GoldSample, pool: Pool, *, compare: bool) -> None:
@@ -290,8 +322,11 @@ def _require_same_pool(eligible: NDArray[np.bool_], earlier: GoldSample, pool: P
     if abs(expanded - drawable) > MAX_DEVIATION * sd + 1:
         pool_text = f"runs' top {pool.depth} has {drawable:,}" + (" that they do not share" if compare else "")
         raise InputError(
+            "drawn-from-something-else",
             f"the earlier sample stands for {expanded:,.0f} documents (±{sd:,.0f}) by its probabilities, and the "
-            f"{pool_text}: it was drawn from something else. {FRAME_NEEDED}"
+            f"{pool_text}: it was drawn from something else. Give the same runs and measure, or draw a new sample",
+            parameter="already",
+            suggestions=[WITH_FRAME],
         )
 
 

@@ -63,14 +63,14 @@ def section(inputs: ReportInputs) -> Section | None:
     return OUTLINE.section(best_run_sentence(kinds, inputs), figure, notes=notes)
 
 
-def _value_notes(inputs: ReportInputs, raw: Means) -> list[str]:
+def _value_notes(inputs: ReportInputs, raw: Means) -> Sequence[str]:
     """What speaks against single values, and against the gold labels."""
+    from ringtrue.gold.correction.diagnostics import failed_checks
     from ringtrue.gold.correction.results import correction_footnotes
 
     if inputs.correction is None:
         return collect_footnotes(raw)
-    failed = [check.text for check in inputs.correction.checks if not check.passed]
-    return [*_bounds_notes(inputs), *correction_footnotes(inputs.correction), *failed]
+    return [*_bounds_notes(inputs), *correction_footnotes(inputs.correction), *failed_checks(inputs.correction.checks)]
 
 
 def _bounds_notes(inputs: ReportInputs) -> list[str]:
@@ -222,7 +222,8 @@ def why_impossible(estimate: Estimate, measure: Measure) -> str | None:
         return "below 0, where no score can be"
     if estimate.value > 1 and measure.name not in UNBOUNDED:
         return "above 1, where no score can be"
-    if any("that a list could be worth" in note for note in estimate.notes):
+    codes = {getattr(note, "code", "") for note in estimate.notes}
+    if codes & {"interval-outside-possible", "value-outside-possible"}:
         return "beyond what a list could be worth"
     return None
 
