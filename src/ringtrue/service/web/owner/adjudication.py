@@ -12,6 +12,7 @@ from fastapi import APIRouter, Request, Response
 
 from ringtrue.errors import ConflictError, InputError, MeasureError, UsageError
 from ringtrue.formatting.phrases import format_count
+from ringtrue.messages import Argument, Call
 from ringtrue.service.collect.gold_queue import draw_gold
 from ringtrue.service.collect.uploads import load_project_uploads
 from ringtrue.service.store.accounts import load_accounts
@@ -47,6 +48,7 @@ MAX_OPEN_SHOWN, MAX_DECIDED_SHOWN = 50, 50
 PAIR_ANSWER_NAMES = {"left": "First document", "right": "Second document"}  # no judge's left or right
 MAX_DRAW = 100_000  # documents or queries of gold
 FIELD_BY_PARAMETER = {"budget": "number", "queries": "number", "measure": "measures"}  # of `draw_gold`
+MAX_RUNS_NAMED = 3  # in the command that corrects scores
 MAX_WIDTHS_LISTED = 6  # runs and measures in the sentence about what to expect
 
 
@@ -235,13 +237,16 @@ async def _render_gold_page(
         }
 
     files = await context.read(lambda connection: load_project_uploads(connection, project.id))
+    runs = [upload for upload in files if upload.kind == "run"]
+    labels: dict[str, Argument] = {"judgments": "bronze.csv", "gold": f"{project.name}.gold.csv"}
     return render_owner_page(
         request,
         context,
         "gold.html",
         status=status,
         form=form,
-        runs=[upload for upload in files if upload.kind == "run"],
+        runs=runs,
+        correction=context.server.spelling.call(Call("evaluate", [run.name for run in runs[:MAX_RUNS_NAMED]], labels)),
         drawn_from=[upload for upload in files if upload.kind == "bronze"],
         frames=[upload for upload in files if upload.kind == "frame"],
         **await context.read(load),

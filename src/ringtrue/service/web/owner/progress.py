@@ -15,6 +15,7 @@ from fastapi import APIRouter, Request, Response
 from ringtrue.errors import ConflictError, NotFoundError
 from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.agreement.coefficients import describe_alpha
+from ringtrue.messages import spell_all
 from ringtrue.service.collect.quality import assess_quality
 from ringtrue.service.store.accounts import load_accounts
 from ringtrue.service.store.adjudication import count_disagreements
@@ -32,6 +33,7 @@ from ringtrue.service.store.progress import (
     load_unsure_reasons,
 )
 from ringtrue.service.web.auth.dependencies import Member, ProjectOwner, Viewer
+from ringtrue.service.web.field_spelling import NO_FIELDS
 from ringtrue.service.web.owner.page_layout import (
     PathId,
     redirect_with_notes,
@@ -245,7 +247,7 @@ def make_agreement_table(agreement: Agreement) -> QualityTable:
 
 def _estimate_cells(estimate: Estimate) -> list[str]:
     if estimate.value is None:
-        return ["undefined", "; ".join(estimate.notes) or NO_VALUE]
+        return ["undefined", _join_notes(estimate.notes) or NO_VALUE]
     digits = estimate.decimals + 1 if estimate.se else 3
     if estimate.low is None or estimate.high is None:
         return [_with_minus_signs(f"{estimate.value:.{digits}f}"), NO_VALUE]
@@ -261,9 +263,9 @@ def describe_agreement(agreement: Agreement) -> list[str]:
     metric = "nominal" if of_pairs else "ordinal"
     raw, alpha = agreement.overall["agreement"], agreement.overall[f"alpha_{metric}"]
     if raw.value is None:
-        return [f"Nothing can be said about agreement yet: {'; '.join(raw.notes)}."]
+        return [f"Nothing can be said about agreement yet: {_join_notes(raw.notes)}."]
     share_sentence = f"Two judges give the same answer in {100 * raw.value:.0f}% of cases"
-    lines = [f"{share_sentence}; {'; '.join(alpha.notes)}."]
+    lines = [f"{share_sentence}; {_join_notes(alpha.notes)}."]
     if alpha.value is not None:
         lines = [f"{share_sentence}. {metric.capitalize()} alpha is {_format_estimate(alpha)}: {describe_alpha(alpha)}"]
     consensus = agreement.consensus
@@ -334,6 +336,10 @@ def format_seconds(seconds: float | None) -> str:
         ('0.2', '12', '–')
     """
     return NO_VALUE if seconds is None else f"{seconds:.1f}" if seconds < 10 else f"{seconds:,.0f}"
+
+
+def _join_notes(notes: Sequence[str]) -> str:
+    return "; ".join(spell_all(notes, NO_FIELDS))
 
 
 def _has_content(cells: Sequence[str]) -> bool:
