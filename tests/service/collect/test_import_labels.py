@@ -101,19 +101,16 @@ def test_documents_that_nobody_was_asked_about_are_kept_and_asked_of_nobody(stor
         ("query,doc,label\nq1,d1,1\nq1,d2,5\n", "unknown-answer", ":3: label 5"),
         ("query,doc,label\nq1,d1,-1\n", "unknown-answer", ":2: label -1"),
         ("query,doc,label\nq1,d1,good\n", "bad-label", "'good'"),
-        ("query,doc,label,time\nq1,d1,1,01/02/2024\n", None, "'01/02/2024'"),
+        ("query,doc,label,time\nq1,d1,1,01/02/2024\n", "ambiguous-date", "'01/02/2024'"),
         ("query,left,right,winner\nq1,a,b,a\n", "other-kind", "preferences"),
         ("q1 Q0 d1 1 2.5 bm25\n", "other-kind", "a run"),
     ],
 )
-def test_what_is_no_label_of_this_scale_is_refused_with_its_row(
-    quick: Store, text: str, code: str | None, named: str
-) -> None:
+def test_what_is_no_label_of_this_scale_is_refused_with_its_row(quick: Store, text: str, code: str, named: str) -> None:
     project = small(quick)
     with pytest.raises(InputError) as refused:
         taken(quick, project, text)
-    assert code in (None, refused.value.code)
-    assert refused.value.file == "labels.csv"
+    assert (refused.value.code, refused.value.file) == (code, "labels.csv")
     assert named in str(refused.value)
     assert rows(quick, "SELECT (SELECT COUNT(*) FROM account) + (SELECT COUNT(*) FROM task)") == [(0,)]
 

@@ -63,7 +63,7 @@ class ExportedFile:
     name: str
     media_type: str
     rows: int
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,7 +113,7 @@ def export_project(
             "one label for each item is of no judge, and of no trap; leave out one of the two",
             parameter="which",
         )
-    export_format, notes = formats[key], list[str]()
+    export_format, notes = formats[key], list[Note]()
     trap_rows: TrapRows = "all" if key == "answers" else "labels" if traps else "none"
     options = _ExportOptions(which=which, judge=judge, queue=queue, traps=trap_rows, failed=failed, spelling=spelling)
     path = folder / _export_name(project, export_format, options)

@@ -51,7 +51,7 @@ class GoldDrawSummary:
     new: int
     queries: int
     expected: dict[str, dict[str, float]]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 def draw_gold(
@@ -92,7 +92,7 @@ def draw_gold(
         raise UsageError(
             "no-gold-judge", f"at least one gold judge is needed for each document, found {wanted}", parameter="wanted"
         )
-    notes: list[str] = []
+    notes: list[Note] = []
     with store.read() as connection:
         runs = read_runs(load_files(connection, project.id, "run"), notes.append)
         if not runs:

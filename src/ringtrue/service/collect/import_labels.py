@@ -45,7 +45,7 @@ class LabelImportSummary:
     new: int
     known: int
     judges: int
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 def import_labels(
@@ -57,7 +57,7 @@ def import_labels(
     label that is not on the project's scale is refused. What was new is kept as a table, with numbers for the judges,
     so that it holds no name and can be taken back.
     """
-    notes: list[str] = []
+    notes: list[Note] = []
     require_unpacked_size([file])
     require_kind(file, project.scale)
     labels = _read_labels(file, project.scale, notes.append)

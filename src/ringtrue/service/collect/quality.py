@@ -37,7 +37,7 @@ class LabelQuality:
     agreement_note: Note | None
     judges: JudgeQuality | None
     judges_note: Note | None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def trap_rule(settings: Settings) -> tuple[int, int]:
