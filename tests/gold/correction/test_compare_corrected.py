@@ -18,7 +18,7 @@ from gold.correction.worlds import World, world
 from gold.refusals import codes, names, refuses
 from ringtrue.errors import InputError, UsageError
 from ringtrue.evaluation.significance import compare
-from ringtrue.gold.correction.correct import CHANGED_VERDICTS, compare_corrected
+from ringtrue.gold.correction.compare_corrected import CHANGED_VERDICTS, compare_corrected
 from ringtrue.gold.correction.difference import build_predictors, correct_means
 from ringtrue.gold.correction.gold_sample import GoldSample
 from ringtrue.gold.designs import Population

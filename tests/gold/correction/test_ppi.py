@@ -6,7 +6,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from ringtrue.gold.correction.query_estimator import correct_by_query
+from ringtrue.gold.correction.query_means import correct_by_query
 
 CASES = json.loads((Path(__file__).parents[2] / "golden/ppi.json").read_text())
 

@@ -16,7 +16,7 @@ from gold.correction.worlds import World, world
 from gold.refusals import codes, refuses
 from ringtrue.errors import InputError, MismatchError, UsageError
 from ringtrue.gold.correction import BronzeScore, Rates, correct_share, shared_judge_test
-from ringtrue.gold.correction.correct import compare_corrected
+from ringtrue.gold.correction.compare_corrected import compare_corrected
 from ringtrue.stats.confusion import Confusion
 from strategies import examples
 

@@ -150,3 +150,8 @@ def by_loops(asked: Asked, sample: GoldSample, gains: Values) -> Values:
         for doc, gain, prob in zip(sample.positions, gains, sample.prob, strict=True):
             found[run] += weights[run, doc] * (gain - predicted[doc]) / prob
     return found
+
+
+def large(seed: int = 0, *, runs: int = 2, queries: int = 20) -> Asked:
+    """Runs that show 20 of 25 documents of each query."""
+    return world(seed, runs=runs, queries=queries, docs=25, length=20, whole=True).asked("P@20")

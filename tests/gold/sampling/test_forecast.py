@@ -16,7 +16,8 @@ from ringtrue.errors import UsageError
 from ringtrue.evaluation.measures import parse
 from ringtrue.gold.correction.difference import build_predictors
 from ringtrue.gold.correction.pool import Pool, build_pool
-from ringtrue.gold.sampling.forecast import between_queries, hidden_covariance, prediction_variance, weigh_measure
+from ringtrue.gold.sampling.forecast import between_queries, hidden_covariance, prediction_variance
+from ringtrue.gold.sampling.weighted_measure import weigh_measure
 from ringtrue.tables import Judgments, Run
 from strategies import examples
 

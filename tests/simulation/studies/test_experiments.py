@@ -11,7 +11,8 @@ import pytest
 import ringtrue as rt
 from ringtrue.errors import UsageError
 from ringtrue.evaluation.measures import parse
-from ringtrue.gold.correction.correct import compare_corrected, correct
+from ringtrue.gold.correction.compare_corrected import compare_corrected
+from ringtrue.gold.correction.correct import correct
 from ringtrue.gold.correction.difference import build_predictors
 from ringtrue.gold.correction.pool import build_pool
 from ringtrue.gold.sampling import sample

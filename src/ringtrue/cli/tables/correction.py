@@ -17,7 +17,7 @@ from ringtrue.cli.tables.comparisons import (
 from ringtrue.evaluation.measures import parse
 from ringtrue.formatting.grid import Grid, exact_cells, format_interval, format_number, format_signed
 from ringtrue.formatting.phrases import format_lead
-from ringtrue.gold.correction.correct import CHANGED_VERDICTS
+from ringtrue.gold.correction.compare_corrected import CHANGED_VERDICTS
 from ringtrue.gold.correction.possible_values import possible_differences, possible_values
 from ringtrue.gold.designs import POPULATION_TEXTS
 from ringtrue.messages import spell, spell_all

@@ -5,7 +5,8 @@ from ringtrue.gold.correction.calculator import (
     ScoreCorrection as ScoreCorrection,
     correct_score as correct_score,
 )
-from ringtrue.gold.correction.correct import compare_corrected as compare_corrected, correct as correct
+from ringtrue.gold.correction.compare_corrected import compare_corrected as compare_corrected
+from ringtrue.gold.correction.correct import correct as correct
 from ringtrue.gold.correction.diagnostics import Check as Check
 from ringtrue.gold.correction.proportion import correct_share as correct_share
 from ringtrue.gold.correction.rate_inversion import BronzeScore as BronzeScore, Rates as Rates

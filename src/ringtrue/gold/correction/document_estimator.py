@@ -11,16 +11,7 @@ from ringtrue.errors import InputError
 from ringtrue.evaluation.measures import FloatArray, IntArray, Measure
 from ringtrue.gold.correction.bounds import MAX_BOUNDED_PAIRS
 from ringtrue.gold.correction.bronze_worth import BronzeWorth
-from ringtrue.gold.correction.diagnostics import (
-    MAX_UNSEEN_SHARE,
-    NOTED_UNSEEN_SHARE,
-    Check,
-    require_representative,
-    require_within_reach,
-    run_checks,
-    sample_coverage,
-    withhold_if_unrepresentative,
-)
+from ringtrue.gold.correction.diagnostics import Check, run_checks
 from ringtrue.gold.correction.gold_sample import GoldSample, comparison_measures, require_drawn_for
 from ringtrue.gold.correction.measured_pool import MeasuredPool, SampledPool
 from ringtrue.gold.correction.pool import LINEAR, LinearMeasure, is_linear
@@ -32,6 +23,14 @@ from ringtrue.gold.correction.results import (
     CorrectionProblem,
     JointEstimate,
     summarise_judge,
+)
+from ringtrue.gold.correction.validity import (
+    MAX_UNSEEN_SHARE,
+    NOTED_UNSEEN_SHARE,
+    require_representative,
+    require_within_reach,
+    sample_coverage,
+    withhold_if_unrepresentative,
 )
 from ringtrue.messages import Note, Suggestion
 from ringtrue.stats.intervals import t_quantile

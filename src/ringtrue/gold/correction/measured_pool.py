@@ -11,11 +11,11 @@ import numpy as np
 from ringtrue.evaluation.measures import FloatArray, Measure
 from ringtrue.gold.correction.bounds import UnknownGains, unseen_shares
 from ringtrue.gold.correction.bronze_worth import BronzeWorth, compare_widths
-from ringtrue.gold.correction.diagnostics import NOTED_UNSEEN_SHARE
 from ringtrue.gold.correction.difference import Predictors, build_predictors, correct_means, gold_only_means
 from ringtrue.gold.correction.gold_sample import GoldLabels, GoldSample, build_gold_sample, other_pool_notes
 from ringtrue.gold.correction.pool import LinearMeasure, Pool, build_pool, linearise
 from ringtrue.gold.correction.results import Bounds, CorrectionProblem, JointEstimate
+from ringtrue.gold.correction.validity import NOTED_UNSEEN_SHARE
 from ringtrue.gold.designs import Population
 from ringtrue.messages import Note
 from ringtrue.tables import Judgments

@@ -22,7 +22,8 @@ from ringtrue.gold.correction.gold_sample import (
 from ringtrue.gold.correction.pool import Pool
 from ringtrue.gold.correction.sampling_frame import SamplingFrame
 from ringtrue.gold.sampling.allocation import importance, neyman
-from ringtrue.gold.sampling.forecast import ExpectedSample, WeightedMeasure
+from ringtrue.gold.sampling.forecast import ExpectedSample
+from ringtrue.gold.sampling.weighted_measure import WeightedMeasure
 from ringtrue.messages import Note, Suggestion
 from ringtrue.tables import Judgments
 

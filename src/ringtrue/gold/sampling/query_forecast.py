@@ -10,17 +10,11 @@ import numpy as np
 from ringtrue.evaluation.evaluate import evaluate
 from ringtrue.evaluation.measures import FloatArray, IntArray, Measure
 from ringtrue.gold.correction.pool import Pool, build_pool, is_linear
-from ringtrue.gold.correction.query_estimator import held_back_slope
+from ringtrue.gold.correction.query_means import held_back_slope
 from ringtrue.gold.correction.whole_queries import JudgedTops
 from ringtrue.gold.designs import Population
-from ringtrue.gold.sampling.forecast import (
-    PRIOR_LABELS,
-    Forecast,
-    bronze_stretch,
-    join_scales,
-    possible_tops,
-    weigh_measure,
-)
+from ringtrue.gold.sampling.forecast import Forecast, bronze_stretch, join_scales
+from ringtrue.gold.sampling.weighted_measure import PRIOR_LABELS, possible_tops, weigh_measure
 from ringtrue.messages import Note
 from ringtrue.stats.intervals import t_quantile
 from ringtrue.tables import Judgments, Run

@@ -33,8 +33,9 @@ from ringtrue.gold.sampling.continuation import (
     read_earlier_draw,
     read_earlier_queries,
 )
-from ringtrue.gold.sampling.forecast import WeightedMeasure, forecast_documents, weigh_measure
+from ringtrue.gold.sampling.forecast import forecast_documents
 from ringtrue.gold.sampling.query_forecast import forecast_queries
+from ringtrue.gold.sampling.weighted_measure import WeightedMeasure, weigh_measure
 from ringtrue.messages import Note, Suggestion
 from ringtrue.stats.intervals import require_level
 from ringtrue.tables import Judgments, Run

@@ -13,7 +13,7 @@ from ringtrue.evaluation.measures import Measure, parse
 from ringtrue.gold.correction.difference import Predictors, build_predictors, correct_means
 from ringtrue.gold.correction.gold_sample import GoldSample
 from ringtrue.gold.correction.pool import Pool, linearise
-from ringtrue.gold.correction.query_estimator import correct_by_query
+from ringtrue.gold.correction.query_means import correct_by_query
 from ringtrue.gold.correction.results import JointEstimate
 from ringtrue.gold.designs import Population
 from ringtrue.simulation.studies.experiments import (

@@ -12,7 +12,7 @@ from ringtrue.errors import InputError
 from ringtrue.evaluation.inputs import require_choice
 from ringtrue.evaluation.measures import FloatArray, parse
 from ringtrue.gold.correction.difference import build_predictors
-from ringtrue.gold.correction.query_estimator import correct_by_query
+from ringtrue.gold.correction.query_means import correct_by_query
 from ringtrue.gold.correction.rate_inversion import BronzeScore, Rates
 from ringtrue.gold.correction.score_tests import naive_test, separate_judges_test, shared_judge_test
 from ringtrue.simulation.studies.experiments import (

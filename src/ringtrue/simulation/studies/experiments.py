@@ -19,8 +19,8 @@ from ringtrue.gold.correction.pool import Pool
 from ringtrue.gold.correction.results import CorrectionProblem
 from ringtrue.gold.designs import Design, Population
 from ringtrue.gold.sampling.allocation import pivotal_sample
-from ringtrue.gold.sampling.forecast import weigh_measure
 from ringtrue.gold.sampling.sample import inclusion_probabilities
+from ringtrue.gold.sampling.weighted_measure import weigh_measure
 from ringtrue.simulation.worlds.judged_runs import JudgedRuns, JudgedWorld, simulate_judged_runs, true_means
 from ringtrue.stats.intervals import require_level
 from ringtrue.stats.results import Estimate

@@ -9,7 +9,7 @@ from typing import Literal
 import numpy as np
 
 from ringtrue.evaluation.measures import Measure, parse
-from ringtrue.gold.correction.query_estimator import correct_by_query
+from ringtrue.gold.correction.query_means import correct_by_query
 from ringtrue.gold.designs import Population
 from ringtrue.gold.sampling.forecast import ExpectedSample, forecast_documents
 from ringtrue.gold.sampling.query_forecast import forecast_queries

@@ -14,7 +14,7 @@ from ringtrue.gold.correction.measured_pool import MeasuredPool, SampledPool
 from ringtrue.gold.correction.pool import NO_LABEL
 from ringtrue.gold.sampling.allocation import pivotal_sample
 from ringtrue.gold.sampling.continuation import EarlierDraw, allocate, draw_sizes
-from ringtrue.gold.sampling.forecast import weigh_measure
+from ringtrue.gold.sampling.weighted_measure import weigh_measure
 from ringtrue.simulation.studies.experiments import NO_LABELS
 from ringtrue.simulation.studies.real_judges import (
     Intervals,

@@ -16,13 +16,13 @@ from ringtrue.gold.correction.difference import Predictors, build_predictors, co
 from ringtrue.gold.correction.gold_sample import GoldSample
 from ringtrue.gold.correction.pool import NO_LABEL, Pool, build_pool, linearise
 from ringtrue.gold.correction.post_stratified import post_stratified_errors
-from ringtrue.gold.correction.query_estimator import correct_by_query
+from ringtrue.gold.correction.query_means import correct_by_query
 from ringtrue.gold.correction.rate_inversion import inversion_variance, invert_rates
 from ringtrue.gold.correction.results import JointEstimate
 from ringtrue.gold.designs import Population
 from ringtrue.gold.sampling.allocation import pivotal_sample
-from ringtrue.gold.sampling.forecast import weigh_measure
 from ringtrue.gold.sampling.sample import inclusion_probabilities
+from ringtrue.gold.sampling.weighted_measure import weigh_measure
 from ringtrue.simulation.studies.experiments import Progress
 from ringtrue.stats.intervals import normal_quantile, t_quantile
 from ringtrue.tables import Judgments, Run
