@@ -35,6 +35,11 @@ class Answer:
         codes: list[str] = self.json["note_codes"]
         return codes
 
+    def note(self, code: str) -> str:
+        """With `--json`, the sentence of the one note on the whole answer that has this code."""
+        (sentence,) = [one for one, its_code in zip(self.json["notes"], self.notes, strict=True) if its_code == code]
+        return str(sentence)
+
     @property
     def error(self) -> Any:
         """With `--json`, what stopped the command: its code, message, parameter, file and line."""

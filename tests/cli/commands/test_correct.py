@@ -59,29 +59,25 @@ def test_json_of_two_scores(ringtrue) -> None:
 def test_the_table_tells_raw_and_corrected_the_judge_and_the_comparisons(ringtrue) -> None:
     answer = ringtrue(*EBAY, *VERSUS)
     assert answer.out.splitlines()[0].split() == ["queries", "bronze", "95%", "CI", "corrected", "95%", "CI"]
-    assert "score    10,278  0.6260  0.6180–0.6340      0.805  0.657–1.000" in answer.out
-    assert (
-        "The score by a gold judge would be about 0.80; with 95% confidence it lies between 0.66 and 1.00."
-        in answer.out
-    )
-    assert "relevant documents                     59  0.729  0.604–0.826" in answer.out
-    assert "one judge for both            −0.0237  −0.0460 to −0.0053  0.012" in answer.out
+    rows = [line.split() for line in answer.out.splitlines()]
+    assert ["score", "10,278", "0.6260", "0.6180–0.6340", "0.805", "0.657–1.000"] in rows
+    assert ["relevant", "documents", "59", "0.729", "0.604–0.826"] in rows
+    assert ["one", "judge", "for", "both", "−0.0237", "−0.0460", "to", "−0.0053", "0.012"] in rows
     told = " ".join(answer.out.split())
-    assert "Is the difference real? Yes, if the judge errs alike on both systems (p = 0.012)" in told
-    assert "0.34 points on relevant documents, or 1.6 points on others, take the significance away" in told
-    assert "1.5 points on relevant documents, or 6.8 points on others, explain all of the difference" in told
+    assert all(number in told for number in ("about 0.80; ", "0.66 and 1.00.", "Yes, ", "(p = 0.012)"))
+    points = [told.index(f" {number} points ") for number in ("0.34", "1.6", "1.5", "6.8")]
+    assert points == sorted(points)
     assert max(map(len, answer.out.splitlines())) <= 100
-    assert "note: one judge for both: assumes that the judge errs alike on both systems" in answer.err
-    assert "note: as if independent: treats two estimates as independent that share every gold label" in answer.err
-    assert "bronze calls 42% of the 143 gold documents relevant, and 63% of all (p = 1e-07)" in answer.err
+    found = ringtrue(*EBAY, *VERSUS, "--json")
+    assert found.notes == ["same-error-rates", "sample-does-not-fit", "equal-errors-on-both-runs", "shared-gold"]
+    assert all(number in answer.err for number in (" 42% of", " 143 gold ", " 63% of", "(p = 1e-07)"))
 
 
 def test_judges_of_their_own_have_rates_and_a_test_of_their_own(ringtrue) -> None:
     answer = ringtrue(*EBAY, *VERSUS, "--versus-relevant", "50/60", "--versus-nonrelevant", "60/80")
-    assert "judges of their own" in answer.out
-    assert "one judge for both" not in answer.out
-    assert "relevant documents, versus" in answer.out
-    assert "Is the difference real? It may well be chance (p = 0.20)." in answer.out
+    assert ["judges of" in answer.out, "one judge" in answer.out] == [True, False]
+    assert "documents, versus" in answer.out
+    assert " chance (p = 0.20)." in answer.out
 
 
 def test_the_same_queries_are_tested_in_pairs(ringtrue) -> None:
@@ -98,36 +94,35 @@ def test_a_judge_no_better_than_chance_is_an_answer_without_a_value(ringtrue) ->
     assert (answer.code, answer.json["corrected"]["value"]) == (0, None)
     assert (answer.json["corrected"]["low"], answer.json["corrected"]["high"]) == (0, 1)
     table = ringtrue(*asked, "--versus-score", ".3", "--versus-queries", "400")
-    assert "No score can be corrected: the judge may be no better than chance" in table.out
-    assert table.out.count("No score can be corrected") == 1
-    told = " ".join(table.out.split())
-    assert "That of the bronze scores is (p = 2.6e-18), but a gold judge might see any other." in told
+    assert answer.json["corrected"]["note_codes"][0] == "judge-maybe-at-chance"
+    assert table.out.count("No score") == 1
+    assert "(p = 2.6e-18)" in " ".join(table.out.split())
     assert "nan" not in table.out
 
 
 def test_a_difference_that_nothing_can_test_is_told(ringtrue) -> None:
     asked = words("correct --score .5 --sd 0 --queries 50 --k 10 --relevant .9 --nonrelevant .8")
-    answer = ringtrue(*asked, *words("--versus-score .6 --versus-sd 0 --versus-queries 50"))
-    assert "Is the difference real? These numbers cannot tell." in answer.out
-    assert "there is no spread over queries to test with" in answer.err
+    answer = ringtrue(*asked, *words("--versus-score .6 --versus-sd 0 --versus-queries 50 --json"))
+    assert answer.json["comparison"]["shared_judge"]["p_value"] is None
+    assert "no-spread" in answer.notes
 
 
 def test_rates_may_be_known_and_a_draw_from_these_documents_tells_more(ringtrue) -> None:
-    answer = ringtrue(*words("correct --score .6 --k 1 --queries 100 --relevant 0.9 --nonrelevant .8"))
-    assert "known  0.900" in answer.out
-    assert "taken for exactly known" in answer.err
+    known = words("correct --score .6 --k 1 --queries 100 --relevant 0.9 --nonrelevant .8")
+    assert "known  0.900" in ringtrue(*known).out
+    assert "rates-taken-as-known" in ringtrue(*known, "--json").notes
     drawn = ringtrue(*EBAY, "--design", "pool_random")
-    assert "by bronze label" in drawn.out
+    assert "by bronze" in drawn.out
     assert ringtrue(*EBAY, "--design", "pool_random", "--json").json["direct"]["value"] == pytest.approx(
         0.5199, abs=5e-4
     )
-    assert "random draw" not in ringtrue(*EBAY, "--design", "external").err
+    assert "sample-does-not-fit" not in ringtrue(*EBAY, "--design", "external", "--json").notes
 
 
 def test_an_interval_where_no_score_can_be_is_told_as_such(ringtrue) -> None:
-    answer = ringtrue(*words("correct --score .1 --sd .1 --queries 1000 --relevant 900/1000 --nonrelevant 500/1000"))
-    assert "would lie between −1.18 and −0.85, where no score can be." in answer.out
-    assert "these are not the judge's rates here" in answer.err
+    asked = words("correct --score .1 --sd .1 --queries 1000 --relevant 900/1000 --nonrelevant 500/1000")
+    assert "−1.18 and −0.85, " in ringtrue(*asked).out
+    assert "interval-outside-possible" in ringtrue(*asked, "--json").notes
 
 
 @pytest.mark.parametrize("interval", ["wald", "bootstrap", "bayes"])
@@ -155,42 +150,42 @@ def test_other_formats_have_the_same_tables(ringtrue, form: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("change", "says"),
+    ("change", "error"),
     [
-        ({"--score": "62.6"}, "--score 0.626 is 62.6%"),
-        ({"--score": "-1"}, "the score lies between 0 and 1, found -1"),
-        ({"--sd": "-0.1"}, "a standard deviation is 0 or more, found -0.1"),
-        ({"--sd": "0.9"}, "have a standard deviation of"),
-        ({"--sd": None}, "--sd is missing, the standard deviation of the values of single queries"),
-        ({"--relevant": "60/59"}, "nobody is right on 60 of 59 relevant documents"),
-        ({"--relevant": "0/0"}, "no gold label is on a relevant document (0/0)"),
-        ({"--nonrelevant": "0/0"}, "no gold label is on a nonrelevant document (0/0)"),
-        ({"--relevant": "72.9%"}, "found '72.9%'; write 72.9% as 0.729"),
-        ({"--relevant": "most"}, "--relevant expects right/labels, such as 43/59, or a known share, such as 0.9"),
-        ({"--relevant": "73"}, "--relevant 0.73 is 73%"),
-        ({"--versus-score": ".6"}, "--versus-queries is missing"),
-        ({"--versus-sd": ".6"}, "--versus-score is missing"),
+        ({"--score": "62.6"}, ("not-a-share", "score")),
+        ({"--score": "-1"}, ("not-a-share", "score")),
+        ({"--sd": "-0.1"}, ("bad-sd", "sd")),
+        ({"--sd": "0.9"}, ("sd-too-large", "sd")),
+        ({"--sd": None}, ("needs-parameter", "sd")),
+        ({"--relevant": "60/59"}, ("bad-rate", "relevant")),
+        ({"--relevant": "0/0"}, ("no-gold-of-a-kind", "relevant")),
+        ({"--nonrelevant": "0/0"}, ("no-gold-of-a-kind", "nonrelevant")),
+        ({"--relevant": "72.9%"}, ("bad-value", "relevant")),
+        ({"--relevant": "most"}, ("bad-value", "relevant")),
+        ({"--relevant": "73"}, ("not-a-share", "relevant")),
+        ({"--versus-score": ".6"}, ("needs-parameter", "versus_queries")),
+        ({"--versus-sd": ".6"}, ("needs-parameter", "versus_score")),
         (
             {"--versus-score": "63", "--versus-queries": "9", "--versus-sd": ".1"},
-            "second score: the score lies between",
+            ("not-a-share", "versus_score"),
         ),
-        ({"--versus-score": ".6", "--versus-queries": "9"}, "--versus-sd is missing"),
-        ({"--versus-relevant": "1/2"}, "--versus-nonrelevant is missing"),
-        ({"--difference-sd": ".1"}, "a standard deviation of differences without a second score"),
-        ({"--design": "pool_random", "--relevant": ".9"}, "rates from a random draw need the numbers of labels"),
+        ({"--versus-score": ".6", "--versus-queries": "9"}, ("needs-parameter", "versus_sd")),
+        ({"--versus-relevant": "1/2"}, ("needs-parameter", "versus_nonrelevant")),
+        ({"--difference-sd": ".1"}, ("no-second-score", "difference_sd")),
+        ({"--design": "pool_random", "--relevant": ".9"}, ("rates-without-counts", "design")),
     ],
 )
-def test_what_cannot_be_is_told_in_one_line(ringtrue, change: dict[str, str | None], says: str) -> None:
+def test_what_cannot_be_is_told_in_one_line(
+    ringtrue, change: dict[str, str | None], error: tuple[str, str | None]
+) -> None:
     words = dict(zip(EBAY[1::2], EBAY[2::2], strict=True)) | change
-    answer = ringtrue("correct", *(word for pair in words.items() if pair[1] is not None for word in pair))
-    assert (answer.code, answer.out) == (2, "")
-    assert says in answer.err
-    assert len(answer.err.splitlines()) == 1
+    answer = ringtrue("correct", *(word for pair in words.items() if pair[1] is not None for word in pair), "--json")
+    assert answer.stop == (2, *error)
+    assert answer.err.count("\n") == 1
 
 
 def test_one_gold_label_of_each_kind_is_too_few_and_said_so(ringtrue) -> None:
-    answer = ringtrue(*EBAY[:7], "--relevant", "1/1", "--nonrelevant", "1/1")
-    assert answer.code == 0
-    assert "may be no better than chance: right on 1 of 1 relevant and 1 of 1 non-relevant documents" in " ".join(
-        answer.out.split()
-    )
+    answer = ringtrue(*EBAY[:7], "--relevant", "1/1", "--nonrelevant", "1/1", "--json")
+    assert (answer.code, answer.json["corrected"]["value"]) == (0, None)
+    assert answer.json["corrected"]["note_codes"][0] == "judge-maybe-at-chance"
+    assert answer.json["corrected"]["notes"][0].count("1 of 1") == 2

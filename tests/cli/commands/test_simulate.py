@@ -18,16 +18,18 @@ def test_without_a_name_the_studies_are_listed(ringtrue) -> None:
     answer = ringtrue("simulate")
     assert answer.code == 0
     assert all(name in answer.out and study.summary in answer.out for name, study in STUDIES.items())
-    assert "goldberg takes --replications, --level, --seed, and --set first=0.49" in answer.out
     listed = ringtrue("simulate", "--json").json["studies"]
     assert [one["name"] for one in listed] == list(STUDIES)
     assert list(listed[0]) == ["name", "says", "takes", "settings"]
+    (goldberg,) = [one for one in listed if one["name"] == "goldberg"]
+    assert (goldberg["takes"], goldberg["settings"]["first"]) == (["replications", "level"], 0.49)
+    assert "--set first=0.49" in answer.out
 
 
 def test_the_published_simulation_with_its_histogram(ringtrue) -> None:
     answer = ringtrue("simulate", "goldberg", "--replications", "3000")
     lines = answer.out.splitlines()
-    assert lines[0].split("  ")[0] == "score and interval"
+    assert lines[0].split()[-2:] == ["the", "truth"]
     assert any(line.startswith("0.40–0.41   ▶ ") for line in lines)
     assert "█" in answer.out
     assert max(map(len, lines)) <= 100
@@ -45,7 +47,7 @@ def test_a_world_can_be_changed(ringtrue) -> None:
     answer = ringtrue(*asked)
     assert answer.json["settings"]["relevant"] == 0.6
     assert answer.json["refused"] > 0.1
-    assert "judge-maybe-at-chance" in answer.json["note_codes"]
+    assert answer.notes == ["judge-maybe-at-chance"]
     assert ringtrue(*asked, "--seed", "1").json["coverage"] != answer.json["coverage"]
     rows = list(csv.DictReader(io.StringIO(ringtrue(*asked[:-1], "--format", "csv").out)))
     assert sum(int(row["naive"]) for row in rows) == 500
@@ -71,31 +73,33 @@ def test_the_coverage_of_rates_over_a_few_worlds(ringtrue) -> None:
     assert len(found["worlds"]) == 8
     table = ringtrue(*asked)
     assert "usual worlds" in table.out
-    assert "no answer, which counts as held" in table.out
+    assert "no answer" in table.out
     assert max(map(len, table.out.splitlines())) <= 100
     rows = list(csv.DictReader(io.StringIO(ringtrue(*asked, "--format", "csv").out)))
     assert [row["kind"] for row in rows] == ["usual"] * 4 + ["harder"] * 4
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "error", "near"),
     [
-        (["golberg"], "no study 'golberg'; did you mean 'goldberg'?"),
-        (["xyzzy"], "no study 'xyzzy'; there is real, goldberg, rates"),
-        (["goldberg", "--data", "folder"], "simulate goldberg takes no --data; it takes --replications"),
-        (["--level", ".9"], "--level of which study? Name one of real, goldberg, rates"),
-        (["goldberg", "--set", "quereis=4"], "simulate goldberg has no 'quereis'; did you mean 'queries'?"),
-        (["goldberg", "--set", "queries=4.5"], "expected a whole number, found '4.5'"),
-        (["goldberg", "--set", "relevant=high"], "expected a number, found 'high'"),
-        (["goldberg", "--set", "queries"], "--set expects name=number, such as --set first=1; found 'queries'"),
-        (["goldberg", "--set", "queries=1"], "a study needs a replication, 2 queries"),
-        (["goldberg", "--set", "relevant=2"], "shares and rates lie between 0 and 1, found 2"),
-        (["rates", "--set", "resamples=0"], "a replication and a resample"),
-        (["rates", "--set", "worlds=-1"], "worlds=-1"),
+        (["golberg"], ("unknown-study", "name"), "'goldberg'"),
+        (["xyzzy"], ("unknown-study", "name"), ""),
+        (["goldberg", "--data", "folder"], ("unused-parameter", "data"), ""),
+        (["--level", ".9"], ("needs-parameter", "name"), ""),
+        (["goldberg", "--set", "quereis=4"], ("unknown-setting", "set"), "'queries'"),
+        (["goldberg", "--set", "queries=4.5"], ("bad-value", "set"), ""),
+        (["goldberg", "--set", "relevant=high"], ("bad-value", "set"), ""),
+        (["goldberg", "--set", "queries"], ("bad-value", "set"), ""),
+        (["goldberg", "--set", "queries=1"], ("study-too-small", None), ""),
+        (["goldberg", "--set", "relevant=2"], ("not-a-share", None), ""),
+        (["rates", "--set", "resamples=0"], ("study-too-small", None), ""),
+        (["rates", "--set", "worlds=-1"], ("bad-value", "set"), ""),
     ],
 )
-def test_what_no_study_takes_is_told_in_one_line(ringtrue, words: list[str], says: str) -> None:
-    answer = ringtrue("simulate", *words)
-    assert (answer.code, answer.out) == (2, "")
-    assert says in answer.err
-    assert len(answer.err.splitlines()) == 1
+def test_what_no_study_takes_is_told_in_one_line(
+    ringtrue, words: list[str], error: tuple[str, str | None], near: str
+) -> None:
+    answer = ringtrue("simulate", *words, "--json")
+    assert answer.stop == (2, *error)
+    assert near in answer.error["message"]
+    assert answer.err.count("\n") == 1

@@ -116,23 +116,20 @@ def elsewhere(path: str, name: str = "elsewhere.csv") -> str:
 
 def test_json_has_every_key_of_the_contract(gold, ringtrue) -> None:
     answer = ringtrue("evaluate", *WORDS, "--gold", gold(), "-m", "P@5,DCG@5", "--json")
-    few = (
-        "P@5 of new and 2 more: few labels of a kind in this run's list: its error is estimated by bronze label, with "
-        "half a label added to either side"
-    )
-    assert (answer.code, answer.err) == (0, f"note: {few}\n")
     found = answer.json
+    assert (answer.code, answer.notes) == (0, ["few-gold-of-a-kind"])
+    assert answer.err == f"note: {found['notes'][0]}\n"
+    assert found["notes"][0].startswith("P@5 of new and 2 ")
     assert list(found) == CORRECTED
     for table in ("runs", "corrected", "gold_only"):
         assert list(found[table]) == ["new", "old", "far"]
         assert list(found[table]["new"]) == ["P@5", "DCG@5"]
         assert list(found[table]["new"]["P@5"]) == ESTIMATE
     assert (found["design"], found["population"]) == ("pool_stratified", "like-these")
-    assert found["notes"] == [few]
     assert list(found["judge"]) == ["relevant", "nonrelevant", "youden", "confusion"]
     assert found["judge"]["confusion"]["rows"] == "gold"
     assert {tuple(check) for check in found["checks"]} == {("check", "passed", "p_value", "text", "code")}
-    assert found["methods"]["P@5"].startswith("P@5 by the difference estimator")
+    assert "difference" in found["methods"]["P@5"]
 
 
 def test_the_answer_is_the_library_s(gold, ringtrue) -> None:
@@ -166,8 +163,8 @@ def test_the_table_shows_bronze_corrected_and_gold_alone_best_first(gold, ringtr
             if word not in lines[0]] == []  # fmt: skip
     found = ringtrue("evaluate", *WORDS, "--gold", "gold.csv", "-m", "P@5", "--json").json["corrected"]
     assert [line.split()[0] for line in lines[2:5]] == sorted(found, key=lambda run: -found[run]["P@5"]["value"])
-    assert "the interval is for queries like these" in lines
-    assert "bronze is right on " in answer.out
+    assert any(line.endswith(" like these") for line in lines)
+    assert "\nbronze is " in answer.out
     assert [line for line in lines if line != line.rstrip()] == []
 
 
@@ -177,7 +174,7 @@ def test_checks_are_listed_and_what_follows_from_a_doubt_stands_below(gold, ring
     (line,) = [line for line in answer.out.splitlines() if "number of labels  " in line]
     assert line.startswith("look")
     assert "trust" not in line
-    assert "number of labels: trust the intervals with care" in answer.out
+    assert "of labels: " in answer.out
 
 
 def test_csv_has_every_digit_and_markdown_and_latex_are_tables(gold, ringtrue) -> None:
@@ -188,8 +185,8 @@ def test_csv_has_every_digit_and_markdown_and_latex_are_tables(gold, ringtrue) -
         ("new", "raw"), ("old", "raw"), ("far", "raw"), ("new", "corrected"),
     ]  # fmt: skip
     assert float(rows[3]["low"]) == found["corrected"]["new"]["P@5"]["low"]
-    assert ringtrue(*words, "--format", "markdown").out.startswith("| run | bronze says | corrected |")
-    assert r"run & bronze says & corrected & 95\% interval" in ringtrue(*words, "--format", "latex").out
+    assert ringtrue(*words, "--format", "markdown").out.splitlines()[2].startswith("| new |")
+    assert r"95\% interval" in ringtrue(*words, "--format", "latex").out
 
 
 def test_these_queries_are_told_more_surely_than_queries_like_these(gold, ringtrue) -> None:
@@ -199,7 +196,7 @@ def test_these_queries_are_told_more_surely_than_queries_like_these(gold, ringtr
     one, other = these["corrected"]["new"]["P@5"], like["corrected"]["new"]["P@5"]
     assert one["value"] == other["value"]
     assert one["se"] < other["se"]
-    assert "the interval is for these queries" in ringtrue(*words, "these").out
+    assert " these queries\n" in ringtrue(*words, "these").out
 
 
 def test_without_a_measure_single_documents_serve_sums_and_whole_queries_the_usual_ones(gold, ringtrue) -> None:
@@ -209,7 +206,7 @@ def test_without_a_measure_single_documents_serve_sums_and_whole_queries_the_usu
     by_query = ringtrue("evaluate", *WORDS, "--gold", whole, "--json").json
     assert list(by_query["corrected"]["new"]) == ["nDCG@10", "AP", "P@10", "RR"]
     assert (by_query["design"], by_query["corrected"]["new"]["AP"]["n"]) == ("whole_queries", 12)
-    assert "only 12 queries with gold" in by_query["corrected"]["new"]["AP"]["notes"][0]
+    assert by_query["corrected"]["new"]["AP"]["note_codes"][0] == "few-queries"
     compared = ringtrue("compare", *WORDS, "--gold", whole, "--json").json
     assert {one["measure"] for one in compared["comparisons"]} == {"nDCG@10"}
     assert "gold queries" in ringtrue("compare", *WORDS, "--gold", whole).out
@@ -219,16 +216,16 @@ def test_gold_alone_can_be_asked_for(gold, ringtrue) -> None:
     words = ("--gold", gold(), "-m", "P@5", "--method", "gold")
     found = ringtrue("evaluate", *WORDS, *words, "--json").json
     assert found["corrected"] == found["gold_only"]
-    assert found["methods"]["P@5"] == "P@5 from the gold labels alone, as asked"
+    assert "labels alone" in found["methods"]["P@5"]
     compared = ringtrue("compare", *WORDS, *words, "--json").json
-    assert compared["test"] == "t test on the gold labels alone"
+    assert "labels alone" in compared["test"]
 
 
 def test_the_judge_s_rates_can_be_asked_for_and_carry_what_they_take_for_granted(gold, ringtrue) -> None:
     answer = ringtrue("evaluate", *WORDS, "--gold", gold(), "-m", "P@5", "--method", "confusion", "--json")
     assert answer.json["corrected"]["new"]["P@5"]["method"] == "confusion, fieller"
     assert answer.json["gold_only"] == {}
-    assert "--method difference does not need that" in answer.err
+    assert ("same-error-rates" in answer.notes, "--method difference" in answer.err) == (True, True)
 
 
 def test_bronze_may_count_as_relevant_from_another_label_on(gold, ringtrue) -> None:
@@ -279,9 +276,12 @@ def test_the_table_of_comparisons_says_who_is_better_and_by_how_much(gold, ringt
     header = answer.out.splitlines()[0]
     assert [word for word in ("bronze a − b", "bronze p", "corrected a − b", "adjusted", "gold labels")
             if word not in header] == []  # fmt: skip
-    assert "P@5: new is better than far, by 0." in answer.out
-    assert "a − b: as gold would have it, for queries like these; interval for one pair alone" in answer.out
-    assert "gold labels: on documents that the two do not share" in answer.out
+    (better,) = [
+        line for line in answer.out.splitlines() if " better than " in line and "far" in line and "new" in line
+    ]
+    assert all(part in better for part in ("P@5: new is", "far, by 0."))
+    legend = [line.partition(": ")[0] for line in answer.out.splitlines()]
+    assert {"a − b", "gold labels"} <= set(legend)
     rows = list(csv.DictReader(io.StringIO(ringtrue("compare", *WORDS, "--gold", "gold.csv", "-m", "P@5", "--format",
                                                     "csv").out)))  # fmt: skip
     assert list(rows[0])[-2:] == ["naive_difference", "naive_p"]
@@ -302,7 +302,7 @@ def test_many_runs_are_shown_run_by_run_best_first_and_with_baselines_pair_by_pa
     ]  # fmt: skip
     assert lines[2].split()[2:] == ["4–6"]
     assert lines[7].split()[2:] == ["1–3"]
-    assert "not decided: 6 of 15 comparisons" in lines
+    assert any("6 of 15 comparisons" in line for line in lines)
     assert "▲" not in "".join(lines)
     paired = ringtrue(*words, "--baseline", "far0").out.splitlines()
     assert paired[0].split()[:3] == ["measure", "a", "b"]
@@ -311,17 +311,19 @@ def test_many_runs_are_shown_run_by_run_best_first_and_with_baselines_pair_by_pa
 def test_what_is_said_of_every_pair_is_said_once(gold, ringtrue) -> None:
     words = ("--gold", elsewhere(gold()), "--design", "external", "-m", "P@5")
     answer = ringtrue("compare", *WORDS, *words)
-    assert answer.out.count("assumes that the judge errs alike on both systems") == 1
     assert "gold labels" not in answer.out.splitlines()[0]  # a difference rests on all of them
+    shared = ringtrue("compare", *WORDS, *words, "--json").json["comparisons"]
+    (note,) = {one["notes"][one["note_codes"].index("equal-errors-on-both-runs")] for one in shared}
+    assert answer.out.count(note.partition(": ")[2] or note) == 1
     independent = ringtrue("compare", *WORDS, *words, "--test", "independent", "--json").json
     assert independent["comparisons"][0]["test"] == "independent"
-    assert any("treats two estimates as independent" in note for note in independent["comparisons"][0]["notes"])
+    assert "shared-gold" in independent["comparisons"][0]["note_codes"]
 
 
 def test_the_published_test_takes_rates_whatever_the_design(gold, ringtrue) -> None:
     answer = ringtrue("compare", *WORDS, "--gold", gold(), "-m", "P@5", "--test", "independent", "--json")
     assert answer.json["comparisons"][0]["test"] == "independent"
-    assert answer.json["test"] == "z test as if each run had gold labels of its own"
+    assert answer.json["test"].startswith("z test ")
 
 
 # Gold from elsewhere.
@@ -335,8 +337,8 @@ def test_gold_from_elsewhere_is_corrected_by_the_judge_s_rates(gold, ringtrue) -
     assert (found["design"], found["gold_only"]) == ("external", {})
     assert found["corrected"]["new"]["P@5"]["method"] == "confusion, fieller"
     assert found["corrected"]["new"]["DCG@5"]["method"].startswith("confusion")
-    assert answer.err.count("errs on these documents") == 1
-    assert "the interval is for queries like these" in ringtrue(*words, "P@5", "--population", "these").out
+    assert (answer.notes.count("same-error-rates"), answer.err.count("errs on")) == (1, 1)
+    assert " like these\n" in ringtrue(*words, "P@5", "--population", "these").out
 
 
 def matrix(name: str, **given: object) -> str:
@@ -360,37 +362,38 @@ def test_a_confusion_matrix_serves_as_gold_with_counts_or_exactly_known(shop: Pa
 
 def test_a_matrix_that_lacks_a_label_of_bronze_is_told(shop: Path, ringtrue) -> None:
     known = matrix("known.json", matrix=[[0.8, 0.2], [0.1, 0.9]])
-    answer = ringtrue("evaluate", *WORDS, "-m", "DCG@5", "--gold", known)
-    assert (answer.code, answer.out) == (1, "")
-    assert "the confusion matrix has the labels 0, 1, and bronze says 2 too" in answer.err
+    assert ringtrue("evaluate", *WORDS, "-m", "DCG@5", "--gold", known, "--json").stop == (
+        1,
+        "matrix-lacks-label",
+        None,
+    )
 
 
 def test_a_judge_no_better_than_chance_is_refused_in_words(gold, ringtrue) -> None:
     chance = matrix("chance.json", counts=[[20, 20], [20, 20]])
     answer = ringtrue("evaluate", *WORDS, "-m", "P@5", "--gold", chance)
     assert answer.code == 0
-    assert "the judge is no better than chance" in answer.err
     assert [line.split()[2:] for line in answer.out.splitlines()[2:5]] == [["–", "0.000", "to", "1.000"]] * 3
     one = ringtrue("evaluate", *WORDS, "-m", "P@5", "--gold", chance, "--json").json["corrected"]["new"]["P@5"]
-    assert (one["value"], one["low"], one["high"]) == (None, 0, 1)
-    assert "no better than chance" in one["notes"][0]
+    assert (one["value"], one["low"], one["high"], one["note_codes"][0]) == (None, 0, 1, "judge-at-chance")
+    assert one["notes"][0] in answer.err
     guessed = changed(gold(), "guessed.csv", lambda place, row: row | {"label": str(place % 3)})
     external = ringtrue("evaluate", *WORDS, "-m", "P@5,DCG@5", "--gold", elsewhere(guessed), "--design", "external",
                         "--json")  # fmt: skip
     for measure in ("P@5", "DCG@5"):
         one = external.json["corrected"]["new"][measure]
-        assert (external.code, one["value"]) == (0, None)
-        assert "no better than chance" in one["notes"][0]
+        assert (external.code, one["value"], one["note_codes"][0]) == (0, None, "judge-maybe-at-chance")
     compared = ringtrue("compare", *WORDS, "-m", "P@5", "--gold", chance)
-    assert "the judge is no better than chance" in compared.out
     assert not set("▲▼≠") & set(compared.out)
+    compared = ringtrue("compare", *WORDS, "-m", "P@5", "--gold", chance, "--json").json["comparisons"]
+    assert ["judge-at-chance" in one["note_codes"] for one in compared] == [True] * 3
 
 
 def test_a_grade_that_gold_never_gave_is_told(gold, ringtrue) -> None:
     some = changed(elsewhere(gold()), "some.csv", lambda _, row: None if row["label"] == "2" else row)
-    answer = ringtrue("evaluate", *WORDS, "--gold", some, "--design", "external", "-m", "DCG@5")
-    assert answer.code == 0
-    assert "2 gold by 3 bronze labels" in answer.err
+    answer = ringtrue("evaluate", *WORDS, "--gold", some, "--design", "external", "-m", "DCG@5", "--json")
+    assert (answer.code, "matrix-not-inverted" in answer.notes) == (0, True)
+    assert all(count in answer.err for count in ("2 gold", "3 bronze labels"))
 
 
 # What is doubtful is told beside the answer.
@@ -399,8 +402,9 @@ def test_a_grade_that_gold_never_gave_is_told(gold, ringtrue) -> None:
 def test_gold_documents_that_no_run_shows_are_counted_and_left_out(gold, ringtrue) -> None:
     name = gold()
     more = write("more.csv", [*read(name), *(read(name)[0] | {"doc": f"x{place}"} for place in range(3))])
-    answer = ringtrue("evaluate", *WORDS, "--gold", more, "-m", "P@5")
-    assert "3 of 123 gold documents are in no run's top 5, as 'x0' of query" in answer.err
+    answer = ringtrue("evaluate", *WORDS, "--gold", more, "-m", "P@5", "--json")
+    assert "gold-partly-outside-runs" in answer.notes
+    assert all(part in answer.err for part in ("3 of 123 ", "'x0' of"))
     same = [ringtrue("evaluate", *WORDS, "--gold", file, "-m", "P@5", "--json").json["corrected"]
             for file in (name, more)]  # fmt: skip
     assert same[0] == same[1]
@@ -411,33 +415,31 @@ def test_documents_without_a_bronze_label_are_a_level_of_their_own(gold, ringtru
     lines = Path("bronze.qrels").read_text().splitlines()
     Path("bronze.qrels").write_text("\n".join(line for line in lines if " d3 " not in line) + "\n")
     answer = ringtrue("evaluate", *WORDS, "--gold", name, "-m", "P@5", "--json")
-    assert answer.code == 0
-    assert "no bronze label: a level of their own" in answer.err
+    assert (answer.code, "no-bronze-label" in answer.notes) == (0, True)
     assert answer.json["corrected"]["new"]["P@5"]["value"] is not None
 
 
 def test_a_sample_for_comparing_runs_does_not_evaluate_one_of_them(gold, ringtrue) -> None:
     name = gold("--budget", "100", "--compare", "--for", "P@5")
-    answer = ringtrue("evaluate", *WORDS, "--gold", name, "-m", "P@5")
-    assert (answer.code, answer.out) == (1, "")
-    assert "`ringtrue sample … --measure P@5` draws one" in answer.err
-    assert len(answer.err.splitlines()) == 1
+    answer = ringtrue("evaluate", *WORDS, "--gold", name, "-m", "P@5", "--json")
+    assert answer.stop == (1, "drawn-for-comparison", None)
+    assert "`ringtrue sample …" in answer.error["message"]
+    assert answer.err.count("\n") == 1
     assert ringtrue("compare", *WORDS, "--gold", name, "-m", "P@5").code == 0
 
 
 def test_a_part_of_a_draw_is_seen_by_its_probabilities_where_nobody_says_how_large_it_was(gold, ringtrue) -> None:
     half = changed(gold(), "half.csv", lambda place, row: without(row, "drawn") if place % 2 else None)
-    answer = ringtrue("evaluate", *WORDS, "--gold", half, "-m", "P@5")
-    assert (answer.code, answer.out) == (1, "")
-    assert "by its probabilities" in answer.err
-    assert len(answer.err.splitlines()) == 1
+    answer = ringtrue("evaluate", *WORDS, "--gold", half, "-m", "P@5", "--json")
+    assert answer.stop == (1, "sample-does-not-fit", None)
+    assert answer.err.count("\n") == 1
 
 
 def test_a_few_documents_that_gold_could_not_judge_are_left_out_with_a_word(gold, ringtrue) -> None:
     some = changed(gold(), "some.csv", lambda place, row: row | {"label": "-1"} if place == 0 else row)
-    answer = ringtrue("evaluate", *WORDS, "--gold", some, "-m", "P@5")
-    assert answer.code == 0
-    assert "1 gold label is lost, of 120: 1 not judged (a negative label)" in answer.err
+    answer = ringtrue("evaluate", *WORDS, "--gold", some, "-m", "P@5", "--json")
+    assert (answer.code, "lost-labels" in answer.notes) == (0, True)
+    assert all(count in answer.err for count in ("1 gold label ", "of 120", ": 1 not judged"))
 
 
 def test_where_bounds_were_cut_the_legend_says_so(gold, ringtrue) -> None:
@@ -467,7 +469,7 @@ def test_pairs_that_are_out_of_reach_are_withheld_with_the_reason_however_many_r
     )  # fmt: skip
     assert answer.code == 0
     (line,) = [line for line in answer.out.splitlines() if "could not draw" in line]
-    assert line.startswith("P@5 of new − other and 3 more: 50% of what counts")
+    assert (line.startswith("P@5 of new − "), " 3 more: 50% of" in line) == (True, True)
 
 
 # Gold and bronze may come in many ways.
@@ -490,7 +492,7 @@ def test_gold_may_be_a_column_or_some_rows_of_a_larger_table(gold, ringtrue) -> 
     both = [row | {"judge": judge, "label": row["label"] if judge == "ann" else "0"}
             for row in read("gold.csv") for judge in ("ann", "bob")]  # fmt: skip
     several = ringtrue(*words, write("both.csv", both))
-    assert (several.code, "--gold-where judge=NAME" in several.err) == (1, True)
+    assert (several.stop, "--gold-where judge=" in several.error["message"]) == ((1, "several-judges", None), True)
     assert ringtrue(*words, "both.csv", "--gold-where", "judge=ann").json["corrected"] == plain["corrected"]
 
 
@@ -511,71 +513,73 @@ def test_one_table_can_hold_both_judges(shop: Path, ringtrue) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "error"),
     [
-        (["--design", "external"], "--design is about correcting by gold labels, and there is no --gold FILE"),
-        (["--method", "gold"], "--method is about correcting by gold labels"),
-        (["--population", "these"], "--population is about correcting"),
-        (["--bronze-rel", "2"], "--bronze-rel is about correcting"),
-        (["--gold-columns", "label=human"], "--gold-columns is about correcting"),
-        (["--gold-where", "judge=ann"], "--gold-where is about correcting"),
-        (["--gold", "bronze.qrels"], "--gold is the file of the judgments, and bronze would always be right"),
-        (["--gold", "./bronze.qrels"], "(--gold-columns label=NAME, --gold-where COLUMN=VALUE)"),
-        (["--gold", "old.run"], "--gold is one of the runs; gold is a file with labels"),
-        (["--gold", "gold.csv", "--per-query"], "--by and --per-query do not go with --gold"),
-        (["--gold", "gold.csv", "--by", "stratum"], "--by and --per-query do not go with --gold"),
-        (["--gold", "gold.csv", "--judges", "average"], "--judges average does not go with --gold: leave it out"),
-        (["--gold", "gold.csv", "--compat", "trec_eval-9"], "--compat does not go with --gold"),
-        (["--gold", "gold.csv", "--missing", "skip"], "--missing skip does not go with --gold"),
-        (["--gold", "gold.csv", "--depth", "3"], "--depth does not go with --gold"),
-        (["--gold", "gold.csv", "--collection-size", "900"], "--collection-size does not go with --gold: leave it out"),
+        (["--design", "external"], ("unused-parameter", "design")),
+        (["--method", "gold"], ("unused-parameter", "method")),
+        (["--population", "these"], ("unused-parameter", "population")),
+        (["--bronze-rel", "2"], ("unused-parameter", "bronze_rel")),
+        (["--gold-columns", "label=human"], ("unused-parameter", "gold_columns")),
+        (["--gold-where", "judge=ann"], ("unused-parameter", "gold_where")),
+        (["--gold", "bronze.qrels"], ("gold-is-bronze", "gold")),
+        (["--gold", "./bronze.qrels"], ("gold-is-bronze", "gold")),
+        (["--gold", "old.run"], ("other-kind", "gold")),
+        (["--gold", "gold.csv", "--per-query"], ("conflicting-parameters", "per_query")),
+        (["--gold", "gold.csv", "--by", "stratum"], ("conflicting-parameters", "by")),
+        (["--gold", "gold.csv", "--judges", "average"], ("conflicting-parameters", "judges")),
+        (["--gold", "gold.csv", "--compat", "trec_eval-9"], ("conflicting-parameters", "compat")),
+        (["--gold", "gold.csv", "--missing", "skip"], ("conflicting-parameters", "missing")),
+        (["--gold", "gold.csv", "--depth", "3"], ("conflicting-parameters", "depth")),
+        (["--gold", "gold.csv", "--collection-size", "900"], ("conflicting-parameters", "collection_size")),
         (
             ["--gold", "known.json", "--gold-columns", "label=human"],
-            "--gold-columns: known.json is a confusion matrix, which has no columns; leave it out",
+            ("unused-parameter", "gold_columns"),
         ),
-        (["--gold", "known.json", "--gold-where", "judge=ann"], "--gold-where: known.json is a confusion matrix"),
+        (["--gold", "known.json", "--gold-where", "judge=ann"], ("unused-parameter", "gold_where")),
         (
             ["--gold", "gold.csv", "--design", "external"],
-            "leaving out --design goes by the column",
+            ("design-contradicted", "design"),
         ),
-        (["--gold", "elsewhere.csv", "--design", "known"], "the design 'known' needs a confusion matrix"),
-        (["--gold", "known.json", "--design", "pool_random"], "a confusion matrix has no documents"),
+        (["--gold", "elsewhere.csv", "--design", "known"], ("design-does-not-fit", "design")),
+        (["--gold", "known.json", "--design", "pool_random"], ("design-does-not-fit", "design")),
         (
             ["--gold", "gold.csv", "--gold-columns", "label=lable"],
-            "gold.csv: no column 'lable'; did you mean 'label'? (--gold-columns)",
+            ("unknown-column", "gold_columns"),
         ),
-        (["--gold", "gold.csv", "--gold-where", "judge=ann"], "gold.csv: no column 'judge'"),
-        (["--gold", "gold.csv", "--level", "1.5"], "level must lie between 0 and"),
+        (["--gold", "gold.csv", "--gold-where", "judge=ann"], ("unknown-column", "gold_where")),
+        (["--gold", "gold.csv", "--level", "1.5"], ("bad-level", "level")),
     ],
 )
 @pytest.mark.parametrize("command", ["evaluate", "compare"])
-def test_a_wrong_question_is_told_with_exit_code_2(gold, ringtrue, command: str, words: list[str], says: str) -> None:
+def test_a_wrong_question_is_told_with_exit_code_2(
+    gold, ringtrue, command: str, words: list[str], error: tuple[str, str | None]
+) -> None:
     elsewhere(gold())
     matrix("known.json", matrix=[[0.8, 0.2], [0.1, 0.9]])
-    answer = ringtrue(command, *WORDS, "-m", "P@5", *words)
-    assert (answer.code, answer.out) == (2, "")
-    assert says in answer.err
-    assert len(answer.err.splitlines()) == 1
+    answer = ringtrue(command, *WORDS, "-m", "P@5", *words, "--json")
+    assert answer.stop == (2, *error)
+    assert answer.err.count("\n") == 1
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "error"),
     [
-        (["--test", "permutation"], "--test permutation takes labels as they are: with --gold, leave it out"),
-        (["--test", "wilcoxon"], "or say independent"),
-        (["--adjust", "tukey"], "--adjust holm or --adjust bh works"),
-        (["--mid-p"], "--mid-p says nothing with --gold, where no sign test is made: leave it out"),
-        (["--resamples", "10000"], "--resamples says nothing with --gold, where nothing is drawn anew: leave it out"),
-        (["--topics", "topics.csv"], "--topics says nothing with --gold, where no single query is shown: leave it out"),
-        (["--test", "independent", "--method", "difference"], "--method confusion corrects by them"),
-        (["--baseline", "nwe"], "no run is called 'nwe', the baseline; did you mean 'new'?"),
+        (["--test", "permutation"], ("conflicting-parameters", "test")),
+        (["--test", "wilcoxon"], ("conflicting-parameters", "test")),
+        (["--adjust", "tukey"], ("tukey-with-gold", "adjust")),
+        (["--mid-p"], ("unused-parameter", "mid_p")),
+        (["--resamples", "10000"], ("unused-parameter", "resamples")),
+        (["--topics", "topics.csv"], ("unused-parameter", "topics")),
+        (["--test", "independent", "--method", "difference"], ("independent-without-rates", "independent")),
+        (["--baseline", "nwe"], ("unknown-run", "baseline")),
     ],
 )
-def test_a_wrong_comparison_is_told_with_exit_code_2(gold, ringtrue, words: list[str], says: str) -> None:
-    answer = ringtrue("compare", *WORDS, "-m", "P@5", "--gold", gold(), *words)
-    assert (answer.code, answer.out) == (2, "")
-    assert says in answer.err
-    assert len(answer.err.splitlines()) == 1
+def test_a_wrong_comparison_is_told_with_exit_code_2(
+    gold, ringtrue, words: list[str], error: tuple[str, str | None]
+) -> None:
+    answer = ringtrue("compare", *WORDS, "-m", "P@5", "--gold", gold(), *words, "--json")
+    assert answer.stop == (2, *error)
+    assert answer.err.count("\n") == 1
 
 
 @pytest.mark.parametrize(
@@ -596,73 +600,73 @@ def test_an_option_offers_what_the_library_takes(command: str, option: str, know
 
 
 def test_the_published_test_needs_gold(shop: Path, ringtrue) -> None:
-    answer = ringtrue("compare", *WORDS, "-m", "P@5", "--test", "independent")
-    assert (answer.code, "give them as --gold FILE" in answer.err) == (2, True)
+    answer = ringtrue("compare", *WORDS, "-m", "P@5", "--test", "independent", "--json")
+    assert (answer.stop, "--gold" in answer.error["message"]) == ((2, "needs-parameter", "gold"), True)
 
 
-def test_gold_that_does_not_say_how_it_was_drawn_is_refused_with_the_five_designs(gold, ringtrue) -> None:
+def test_gold_that_does_not_say_how_it_was_drawn_is_refused_with_the_designs(gold, ringtrue) -> None:
     plain = changed(gold(), "plain.csv", lambda _, row: {key: row[key] for key in ("query", "doc", "label")})
     for command in ("evaluate", "compare"):
-        answer = ringtrue(command, *WORDS, "--gold", plain, "-m", "P@5")
-        assert (answer.code, answer.out) == (1, "")
-        assert "--frame FILE says it" in answer.err
+        answer = ringtrue(command, *WORDS, "--gold", plain, "-m", "P@5", "--json")
+        assert answer.stop == (1, "undeclared-design", "design")
         designs = ("pool_random", "pool_stratified", "whole_queries", "external")
-        assert all(f"--design {name} " in answer.err for name in designs)
-        assert len(answer.err.splitlines()) == 1
+        assert all(f"--design {name} " in answer.error["message"] for name in designs)
+        assert "--frame " in answer.error["message"]
+        assert answer.err.count("\n") == 1
 
 
 BAD: dict[str, tuple[Callable[[int, dict[str, str]], dict[str, str] | None], str]] = {
     "a probability above 1": (
         lambda place, row: row | {"prob": "1.5"} if place == 2 else row,
-        "bad.csv: row 3: expected a probability above 0 and up to 1 in 'prob', found 1.5",
+        "bad-probability",
     ),
-    "a probability of 0": (lambda _, row: row | {"prob": "0"}, "row 1: expected a probability above 0 and up to 1"),
-    "a probability below 0": (lambda _, row: row | {"prob": "-0.2"}, "row 1: expected a probability above 0"),
-    "a probability that is none": (lambda _, row: row | {"prob": "half"}, "expected a finite number in column 'prob'"),
+    "a probability of 0": (lambda _, row: row | {"prob": "0"}, "bad-probability"),
+    "a probability below 0": (lambda _, row: row | {"prob": "-0.2"}, "bad-probability"),
+    "a probability that is none": (lambda _, row: row | {"prob": "half"}, "bad-number"),
     "no probability": (
         lambda _, row: {key: value for key, value in row.items() if key != "prob"},
-        "a stratified sample needs the probability of each document to be drawn in a column prob",
+        "no-probabilities",
     ),
     "labels left empty": (
         lambda place, row: row | {"label": ""} if place > 99 else row,
-        "20 gold labels are lost, of 120: 20 blank. A draw holds only if all of it is judged",
+        "too-many-lost",
     ),
     "no labels at all": (
         lambda _, row: {key: value for key, value in row.items() if key != "label"},
-        "bad.csv: a judgments table needs a column 'label'",
+        "missing-column",
     ),
-    "a label that is no number": (lambda _, row: row | {"label": "good"}, "found 'good'"),
+    "a label that is no number": (lambda _, row: row | {"label": "good"}, "bad-label"),
     "one gold label": (
         lambda place, row: without(row, "drawn") if place == 0 else None,
-        "expected at least 2 gold labels among the",
+        "too-few-gold",
     ),
     "half of a draw": (
         lambda place, row: row if place % 2 else None,
-        "120 documents were drawn, and 60 are here",
+        "too-many-lost",
     ),
     "only labels that say nothing": (
         lambda _, row: row | {"label": "-1"},
-        "no gold document has a label",
+        "no-gold-labels",
     ),
     "a tenth that was not judged": (
         lambda place, row: row | {"label": "-1"} if place % 10 == 0 else row,
-        "12 gold labels are lost, of 120",
+        "too-many-lost",
     ),
     "a document twice": (
         lambda place, row: row | {"query": "q00", "doc": "d1"} if place < 2 else row,
-        "bad.csv: document 'd1' of query 'q00' has",
+        "repeated-label",
     ),
     "ids of another kind": (
         lambda _, row: row | {"doc": f"https://{row['doc']}"},
-        "no gold document is in any run's top",
+        "gold-outside-runs",
     ),
     "an unknown design": (
         lambda _, row: row | {"design": "pool-random"},
-        "column design: no design 'pool-random'; did you mean 'pool_random'?",
+        "unknown-design",
     ),
     "two designs": (
         lambda place, row: row | {"design": "external"} if place else row,
-        "the gold labels were drawn in several ways (pool_stratified, external)",
+        "several-designs",
     ),
 }
 
@@ -670,51 +674,54 @@ BAD: dict[str, tuple[Callable[[int, dict[str, str]], dict[str, str] | None], str
 @pytest.mark.parametrize("bad", list(BAD))
 @pytest.mark.parametrize("command", ["evaluate", "compare"])
 def test_gold_that_cannot_be_used_is_told_with_exit_code_1(gold, ringtrue, command: str, bad: str) -> None:
-    change, says = BAD[bad]
-    answer = ringtrue(command, *WORDS, "-m", "P@5", "--gold", changed(gold(), "bad.csv", change))
-    assert (answer.code, answer.out) == (1, "")
-    assert says in answer.err
-    assert len(answer.err.splitlines()) == 1
+    change, code = BAD[bad]
+    answer = ringtrue(command, *WORDS, "-m", "P@5", "--gold", changed(gold(), "bad.csv", change), "--json")
+    assert (answer.code, answer.error["code"]) == (1, code)
+    assert answer.err.count("\n") == 1
     assert "bronze.qrels" not in answer.err
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "error"),
     [
-        (["--gold", "gold.csv", "-m", "nDCG@5"], "`ringtrue sample … --queries 20 --measure nDCG@5`"),
-        (["--gold", "gold.csv", "-m", "AP"], "(P@k, CG@k, DCG@k"),
+        (["--gold", "gold.csv", "-m", "nDCG@5"], ("needs-whole-queries", None)),
+        (["--gold", "gold.csv", "-m", "AP"], ("needs-whole-queries", None)),
         (
             ["--gold", "elsewhere.csv", "--design", "external", "-m", "nDCG@5"],
-            "`ringtrue sample … --queries 20 --measure nDCG@5`",
+            ("rates-do-not-serve", None),
         ),
         (
             ["--gold", "elsewhere.csv", "--design", "external", "--method", "gold", "-m", "P@5"],
-            "--method confusion can use them",
+            ("not-a-draw", "method"),
         ),
-        (["--gold", "one.csv", "--design", "whole_queries", "-m", "RR"], "at least 2 whole queries that bronze judged"),
-        (["--gold", "one.csv", "--design", "external", "-m", "P@5"], "no gold label is"),
-        (["--gold", "none.csv", "-m", "P@5"], "none.csv: no such file; did you mean 'one.csv'?"),
-        (["--gold", "empty.csv", "-m", "P@5"], "empty.csv: a header but no rows"),
-        (["--gold", "rows.json", "-m", "P@5"], "each row of a confusion matrix adds up to 1"),
+        (["--gold", "one.csv", "--design", "whole_queries", "-m", "RR"], ("too-few-queries", None)),
+        (["--gold", "one.csv", "--design", "external", "-m", "P@5"], ("no-gold-of-a-kind", None)),
+        (["--gold", "none.csv", "-m", "P@5"], ("no-such-file", None)),
+        (["--gold", "empty.csv", "-m", "P@5"], ("no-data", None)),
+        (["--gold", "rows.json", "-m", "P@5"], ("unnormalised-confusion", None)),
         (
             ["--gold", "gold.csv", "-m", "DCG@5", "--method", "confusion"],
-            "cannot be compared by the judge's rates alone",
+            ("rates-do-not-serve", None),
         ),
     ],
 )
-def test_what_the_data_do_not_allow_is_told_with_exit_code_1(gold, ringtrue, words: list[str], says: str) -> None:
+def test_what_the_data_do_not_allow_is_told_with_exit_code_1(
+    gold, ringtrue, words: list[str], error: tuple[str, str | None]
+) -> None:
     changed(elsewhere(gold()), "one.csv", lambda place, row: row if place == 0 else None)
     Path("empty.csv").write_text("query,doc,label\n")
     matrix("rows.json", matrix=[[0.8, 0.3], [0.1, 0.9]])
-    answer = ringtrue("compare" if "compared" in says else "evaluate", *WORDS, *words)
-    assert (answer.code, answer.out) == (1, "")
-    assert says in answer.err
-    assert len(answer.err.splitlines()) == 1
+    answer = ringtrue("compare" if "confusion" in words else "evaluate", *WORDS, *words, "--json")
+    assert answer.stop == (1, *error)
+    assert answer.err.count("\n") == 1
 
 
 def test_standard_input_is_read_once(shop: Path, ringtrue) -> None:
-    answer = ringtrue("evaluate", *RUNS, "--judgments", "-", "--gold", "-")
-    assert (answer.code, "standard input (-) can be read only once" in answer.err) == (2, True)
+    assert ringtrue("evaluate", *RUNS, "--judgments", "-", "--gold", "-", "--json").stop == (
+        2,
+        "input-read-twice",
+        None,
+    )
 
 
 @pytest.mark.real

@@ -23,9 +23,9 @@ def test_intervals_for_queries_like_these(ringtrue, monkeypatch: pytest.MonkeyPa
     assert list(found["rows"][0]) == ROW
     assert {row["part"] for row in found["rows"]} == {"documents", "few labels", "whole queries"}
     assert len({row["setting"] for row in found["rows"] if row["part"] == "few labels"}) == 1
+    assert found["note_codes"] == ["intervals-for-these"]
     table = ringtrue(*asked, "2")
-    assert "24 settings, 2 experiments in each: gold labels of 60, 150 or 300 documents" in table.out
-    assert "held against all queries there could be, intervals for these alone fail" in table.err
+    assert all(count in table.out for count in ("24 settings", "2 experiments", "60, 150 or 300 documents"))
     assert max(map(len, table.out.splitlines())) <= 100
     rows = list(csv.DictReader(io.StringIO(ringtrue(*asked, "1", "--format", "csv").out)))
     assert [row["setting"] for row in rows] == [row["setting"] for row in found["rows"]]
@@ -40,22 +40,19 @@ def test_comparisons_of_two_systems(ringtrue) -> None:
     assert list(found["rows"][0]) == ["setting", "test", "measure", "queries", "gold", "replications", "type_one",
                                       "power", "promised"]  # fmt: skip
     table = ringtrue(*asked)
-    assert "a test may find one in 5% of those without a difference" in table.out
-    assert "one system is better by 0.1 in P@10" in table.out
+    assert all(number in table.out for number in (" 5% of", " 0.1 in P@10"))
     assert max(map(len, table.out.splitlines())) <= 100
     rows = list(csv.DictReader(io.StringIO(ringtrue(*asked, "--format", "csv").out)))
     assert [row["test"] for row in rows] == [row["test"] for row in found["rows"]]
 
 
 @pytest.mark.parametrize(
-    ("study", "setting", "says"),
+    ("study", "setting", "error"),
     [
-        ("comparing", "effect=.9", "shares and rates lie from 0 to 1"),
-        ("comparing", "effect=-.5", "shares and rates lie from 0 to 1"),
-        ("like-these", "worlds=-1", "--set worlds=-1: how many worlds with few labels"),
+        ("comparing", "effect=.9", ("not-a-share", None)),
+        ("comparing", "effect=-.5", ("not-a-share", None)),
+        ("like-these", "worlds=-1", ("bad-value", "set")),
     ],
 )
-def test_a_world_that_cannot_be_is_refused(ringtrue, study: str, setting: str, says: str) -> None:
-    answer = ringtrue("simulate", study, "--replications", "2", "--set", setting)
-    assert (answer.code, answer.out) == (2, "")
-    assert says in answer.err
+def test_a_world_that_cannot_be_is_refused(ringtrue, study: str, setting: str, error: tuple[str, str | None]) -> None:
+    assert ringtrue("simulate", study, "--replications", "2", "--set", setting, "--json").stop == (2, *error)
