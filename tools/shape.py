@@ -149,7 +149,7 @@ def prose_assertions(tests: list[ast.Module]) -> tuple[int, int, int]:
 
 
 def asserts_prose(node: ast.AST) -> bool:
-    """Whether a node is an assert, or a `match=`, with a literal of several words; a query of a database is no prose."""
+    """Whether a node is an assert, or a `match=`, with a literal of several words that is no database query."""
     if isinstance(node, ast.Assert):
         node = node.test  # what it says when it fails is not asserted
     elif not (isinstance(node, ast.keyword) and node.arg == "match"):

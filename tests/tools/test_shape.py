@@ -41,8 +41,8 @@ def test_a_small_checkout_is_counted_as_by_hand(tmp_path: Path) -> None:
     (package / "loose.py").write_text("def _told():\n    one = 1\n    return one\n")
     (package / "room/__init__.py").write_text("")
     (package / "room/telling.py").write_text('from ringtrue.loose import _told\nHINT = "say --rel 1"\n')
-    other_asserts = 'assert 1, "one two three"\n    assert rows("SELECT one FROM two")'
-    (tmp_path / "tests/test_a.py").write_text(f'def test_a():\n    assert "one two three" in f()\n    {other_asserts}\n')
+    others = 'assert 1, "one two three"\n    assert rows("SELECT one FROM two")'
+    (tmp_path / "tests/test_a.py").write_text(f'def test_a():\n    assert "one two three" in f()\n    {others}\n')
     contract = '[[tool.importlinter.contracts]]\ncontainers = ["ringtrue"]\nlayers = ["room", "loose"]\n'
     (tmp_path / "pyproject.toml").write_text(contract)
     found = counts(str(tmp_path))
