@@ -176,7 +176,7 @@ def test_gold_that_is_not_from_the_runs_is_told_and_corrects_nothing(here: Path)
     write(here, "gold.csv", gold_rows(range(100, 105)))
     found = rt.examine([run(here, "a.run"), qrels(here, "bronze.qrels"), "gold.csv"])
     assert "20" in notes(found, "gold.csv")["gold-outside-runs"]
-    assert missing(found)["evaluate --gold"] in ("gold-outside-runs", "")
+    assert missing(found)["evaluate --gold"] == "gold-outside-runs"
 
 
 def test_a_sample_that_waits_for_labels_is_what_blocks_the_correction(here: Path) -> None:

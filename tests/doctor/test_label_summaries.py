@@ -37,6 +37,7 @@ def test_labels_are_counted(tmp_path: Path) -> None:
         (["q1,d1,ann,1", "q1,d2,ann,1"], "constant-labels", "1"),
         (["q1,d1,ann,1", "q1,d2,ann,2"], "no-label-0", "1"),
         (["q1,d1,ann,0", "q1,d2,ann,73"], "unusual-grades", "73"),
+        (["q1,d1,ann,0", "q1,d2,ann,1", "q1,d3,ann,-2"], "unjudged-labels", "1"),
         (["q1,d1,ann,0", "q1,d2,ann,1", "q2,d1,ann,0"], "queries-without-relevant", "q2"),
         (["q1,d1,ann,0", "q1,d1,ann,1"], "repeated-labels", "1"),
         ([*(f"q1,d{n},ann,{n % 2}" for n in range(9)), "q1,d1,bob,1", "q1,d1,cid,0"], "dominant-judge", "82%"),

@@ -7,6 +7,7 @@ import math
 import numpy as np
 
 from ringtrue.formatting.grid import Grid
+from ringtrue.messages import Note
 from ringtrue.report.model import (
     Bars,
     Chart,
@@ -23,6 +24,9 @@ from ringtrue.report.model import (
 )  # fmt: skip
 from ringtrue.stats.results import Estimate
 
+NOT_KNOWN = Note("not-known", "not known")
+ONE_JUDGE = Note("one-judge", "the labels are of one judge")
+NEEDS_VOTES = Note("not-given", "needs preferences: votes between two documents")
 ODD_NAMES = (
     "<script>alert('x')</script>", '"quoted" & <b>bold</b>', "a-run-with-a-very-long-name-that-goes-on-" * 4 + "v2",
     "תוצאות חיפוש", "検索エンジン", "🔍 search 🚀", "_hidden", "$x_1$ {{ 7 * 7 }}", "two\nlines\x00", "",
@@ -32,7 +36,7 @@ ODD_NAMES = (
 def estimate(value: float | None, half: float | None = None) -> Estimate:
     """An estimate with an interval of this half width."""
     if value is None or half is None:
-        return Estimate(value=value, n=10, method="made", notes=() if value is not None else ("not known",))
+        return Estimate(value=value, n=10, method="made", notes=() if value is not None else (NOT_KNOWN,))
     return Estimate(value=value, se=half / 2, low=value - half, high=value + half, n=10, method="made")
 
 
@@ -176,7 +180,7 @@ def gallery() -> Report:
     kinds = {"The runs": _forests, "The queries": _bars, "The curves": _lines, "The judges": _heatmaps,
              "The crowd": _points}  # fmt: skip
     sections = tuple(
-        Section(name=f"section-{number}", title=title, figures=make(rng), notes=("the labels are of one judge",),
+        Section(name=f"section-{number}", title=title, figures=make(rng), notes=(ONE_JUDGE,),
                 answer=f"{title} are {number + 3} of 37, and the best of them is hybrid (0.55, 95% CI 0.49 to 0.61).")
         for number, (title, make) in enumerate(kinds.items())
     )  # fmt: skip
@@ -185,5 +189,5 @@ def gallery() -> Report:
     return Report(
         title="hybrid, neural and keyword", asked=(("runs", "3 runs"), ("judgments", f"{ODD_NAMES[0]}: 1,200 labels")),
         answers=tuple(one.answer for one in sections), sections=(*sections, more),
-        absent=(("Preferences", "needs preferences: votes between two documents"),), notes=("made for a test",),
+        absent=(("Preferences", NEEDS_VOTES),), notes=(Note("made-up", "made for a test"),),
     )  # fmt: skip

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from ringtrue.errors import InputError, UsageError
 from ringtrue.formatting.phrases import format_count
+from ringtrue.messages import Note
 from ringtrue.report.inputs import ReportInputs
 from ringtrue.report.model import Report, Section, SectionOutline
 from ringtrue.report.sections import (
@@ -132,12 +133,14 @@ def build_report(
     not: it is told as absent, with the reason.
     """
     if bool(inputs.runs) != (inputs.judgments is not None):
-        raise UsageError("runs are measured by judgments, and judgments measure runs: give both, or neither")
+        text = "runs are measured by judgments, and judgments measure runs: give both, or neither"
+        raise UsageError("runs-without-judgments" if inputs.runs else "judgments-without-runs", text)
     if not inputs.runs and inputs.labels is None and inputs.preferences is None:
-        raise UsageError("nothing to report: give runs and judgments, labels of several judges, or preferences")
+        text = "nothing to report: give runs and judgments, labels of several judges, or preferences"
+        raise UsageError("nothing-to-report", text)
     inputs.require_measurable()
     wanted_figures, sections = set(figure_names), []
-    absent: dict[str, list[str]] = {}
+    absent: dict[Note, list[str]] = {}
     errors: list[InputError] = []
     for module in SECTIONS:
         outline = module.OUTLINE
@@ -147,11 +150,11 @@ def build_report(
         try:
             section = module.section(inputs)
         except InputError as error:  # one section that cannot be made must not cost all the others
-            absent.setdefault(str(error), []).append(outline.title)
+            absent.setdefault(error.note, []).append(outline.title)
             errors.append(error)
             continue
         if section is None:
-            absent.setdefault(f"needs {outline.needs}", []).append(outline.title)
+            absent.setdefault(Note("not-given", f"needs {outline.needs}"), []).append(outline.title)
         else:
             sections.append(_note_ignored_options(section, module, inputs))
     if errors and not sections:
@@ -161,7 +164,7 @@ def build_report(
         asked=_describe_inputs(inputs),
         answers=tuple(section.answer for section in sections if section.answer),
         sections=tuple(sections),
-        absent=tuple((", ".join(titles), why) for why, titles in absent.items()),
+        absent=tuple((", ".join(titles), reason) for reason, titles in absent.items()),
         seed=inputs.seed,
     )
 
@@ -170,8 +173,8 @@ def _note_ignored_options(section: Section, module: _SectionModule, inputs: Repo
     """The section, which says so where it does not count as somebody asked."""
     if module not in IGNORING_EVALUATION_OPTIONS or not (ignored_options := _describe_evaluation_options(inputs)):
         return section
-    note = f"this section counts as usual, without regard to: {'; '.join(ignored_options)}"
-    return replace(section, notes=(*section.notes, note))
+    text = f"this section counts as usual, without regard to: {'; '.join(ignored_options)}"
+    return replace(section, notes=(*section.notes, Note("counted-as-usual", text)))
 
 
 def _describe_evaluation_options(inputs: ReportInputs) -> list[str]:
@@ -210,6 +213,6 @@ def _describe_inputs(inputs: ReportInputs) -> tuple[tuple[str, str], ...]:
             is_matrix = not hasattr(table, "frame")
             descriptions[name] = "a confusion matrix" if is_matrix else format_count(table.frame.height, "row")
     return tuple(
-        (name, f"{inputs.names[name]}: {description}" if name in inputs.names else description)
+        (name, f"{' '.join(inputs.paths[name])}: {description}" if name in inputs.paths else description)
         for name, description in descriptions.items()
     )

@@ -18,6 +18,7 @@ from ringtrue.gold.correction import Correction, correct
 from ringtrue.gold.correction.gold_sample import comparison_measures
 from ringtrue.judges.votes import Repeats
 from ringtrue.judges.votes.columns import find_stray_labels
+from ringtrue.messages import Note
 from ringtrue.report.sections.number_phrases import join_names
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.results import Comparison, Comparisons, Estimate
@@ -39,8 +40,7 @@ class ReportInputs:
 
     `judgments` has one label for each document: bronze, where there is `gold` to correct it. `labels` are of several
     judges, `truth` those of a perfect judge for everything, which a simulation knows. `measures` come from what
-    somebody asked for; the page is about the first. `names` are what people call the things that were given, such as
-    their files.
+    somebody asked for; the page is about the first. `paths` are the files of what was given, where there are files.
     """
 
     runs: tuple[Run, ...] = ()
@@ -59,7 +59,7 @@ class ReportInputs:
     rel: int = 1
     level: float = 0.95
     seed: int = 0
-    names: Mapping[str, str] = field(default_factory=dict)
+    paths: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     @property
     def measure(self) -> str:
@@ -261,7 +261,7 @@ def _fit_least_squares(run_names: list[str], comparisons: list[Comparison]) -> d
     return {run: float(fit[column]) if run in compared_runs else None for run, column in column_of_run.items()}
 
 
-def labels_without_slips(inputs: ReportInputs) -> tuple[Judgments | None, tuple[str, ...]]:
+def labels_without_slips(inputs: ReportInputs) -> tuple[Judgments | None, tuple[Note, ...]]:
     """All labels but slips, such as a 10 on a scale of 0 to 3, and those below 0, which say that nobody judged.
 
     With a word on these; None where there are no labels.
@@ -272,16 +272,19 @@ def labels_without_slips(inputs: ReportInputs) -> tuple[Judgments | None, tuple[
     judged = labels.frame.filter(pl.col("label") >= 0)
     negative_count = labels.frame.height - judged.height
     if not judged.height:
-        raise TableError("every label is below 0, which says 'not judged': nothing can be told of the judges")
-    notes = [f"{format_count(negative_count, 'label')} below 0 ('not judged') left out"] if negative_count else []
+        raise TableError("nothing-judged", "every label is below 0, which says 'not judged'")
+    notes = []
+    if negative_count:
+        text = f"{format_count(negative_count, 'label')} below 0 ('not judged') left out"
+        notes.append(Note("unjudged-labels", text))
     if slip_counts := find_stray_labels(judged["label"]):
         judged = judged.filter(~pl.col("label").is_in(list(slip_counts)))
         listing = ", ".join(f"{label} ({n:,} time{'s' * (n > 1)})" for label, n in slip_counts.items())
-        notes.append(f"labels that look like slips are left out: {listing}")
+        notes.append(Note("stray-labels-left-out", f"labels that look like slips are left out: {listing}"))
     return Judgments(judged) if notes else labels, tuple(notes)
 
 
-def labels_without_traps(inputs: ReportInputs) -> tuple[Judgments | None, tuple[str, ...]]:
+def labels_without_traps(inputs: ReportInputs) -> tuple[Judgments | None, tuple[Note, ...]]:
     """The labels without slips and without traps, and a word on these."""
     labels, notes = labels_without_slips(inputs)
     traps = inputs.traps
@@ -291,7 +294,7 @@ def labels_without_traps(inputs: ReportInputs) -> tuple[Judgments | None, tuple[
     return Judgments(without_traps), (*notes, *_trap_note(labels.frame.height - without_traps.height, "label"))
 
 
-def votes_without_traps(inputs: ReportInputs) -> tuple[Preferences | None, tuple[str, ...]]:
+def votes_without_traps(inputs: ReportInputs) -> tuple[Preferences | None, tuple[Note, ...]]:
     """The votes without those on traps, whichever of the two documents stood left, and a word on these."""
     votes, traps = inputs.preferences, inputs.traps
     if votes is None or not isinstance(traps, Preferences):
@@ -313,17 +316,18 @@ def _anti_join(frame: pl.DataFrame, excluded: pl.DataFrame, on: list[str]) -> pl
     return frame.join(excluded.select(on).unique(), on=on, how="anti", maintain_order="left")
 
 
-def _trap_note(trap_count: int, noun: str) -> tuple[str, ...]:
-    return (f"{format_count(trap_count, noun)} of traps left out: they are easier than the rest",) if trap_count else ()
+def _trap_note(trap_count: int, noun: str) -> tuple[Note, ...]:
+    text = f"{format_count(trap_count, noun)} of traps left out: they are easier than the rest"
+    return (Note("trap-labels-left-out", text),) if trap_count else ()
 
 
-def scale_notes(labels: Judgments) -> tuple[str, ...]:
-    """A word on judges who never give the highest label, though others would have given it ten times on their share.
+def scale_notes(labels: Judgments) -> tuple[Note, ...]:
+    """A note on judges who never give the highest label, though others would have given it ten times on their share.
 
     Examples:
         >>> table = {"doc": [*range(60)] * 2, "judge": ["ann"] * 60 + ["bob"] * 60, "label": [0, 1] * 30 + [0, 2] * 30}
-        >>> scale_notes(Judgments.of(table, needs_query=False))[0].partition(': ')[0]
-        'ann never says 2, which others do'
+        >>> scale_notes(Judgments.of(table, needs_query=False))[0].code
+        'label-never-given'
     """
     frame = labels.frame.filter(pl.col("label") >= 0)
     if not frame.height:
@@ -340,4 +344,4 @@ def scale_notes(labels: Judgments) -> tuple[str, ...]:
         return ()
     names, verb = join_names(never_top), "says" if len(never_top) == 1 else "say"
     doubt = "are all judges on one scale? If not, numbers that compare them mislead"
-    return (f"{names} never {verb} {top}, which others do: {doubt}",)
+    return (Note("label-never-given", f"{names} never {verb} {top}, which others do: {doubt}"),)

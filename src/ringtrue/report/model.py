@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 from ringtrue.errors import UsageError, did_you_mean
 from ringtrue.formatting.grid import Grid
+from ringtrue.messages import PYTHON_CALLS, Call, CallSpelling, Note, notes_as_dict
 from ringtrue.stats.results import Estimate
 
 MAX_CHART_ROWS = 25  # rows of a chart, beyond which nobody reads it: the table has the rest
@@ -147,14 +148,15 @@ class Figure:
 
         file_format = FORMAT_BY_SUFFIX.get(Path(path).suffix.lower())
         if file_format is None:
-            raise UsageError(f"{path}: a picture is written as .svg, .png or .pdf; choose such a name")
+            text = "a picture is written as .svg, .png or .pdf; choose such a name"
+            raise UsageError("bad-suffix", text, file=str(path))
         picture_bytes = render_picture(self, file_format, width=width, dark=dark)
         replace_file(Path(path), lambda stream: stream.write(picture_bytes))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Section:
-    """What belongs together; `answer` is the sentence that somebody takes home.
+    """What belongs together; `answer` is the sentence that somebody takes home, `calls` are what to do next.
 
     Examples:
         >>> import ringtrue as rt
@@ -168,6 +170,7 @@ class Section:
     answer: str
     figures: tuple[Figure, ...] = ()
     tables: tuple[tuple[str, Grid], ...] = ()  # a caption and its table, where there is nothing to draw
+    calls: tuple[Call, ...] = ()
     notes: tuple[str, ...] = ()
 
 
@@ -186,11 +189,22 @@ class SectionOutline:
         return Figure(name=name, title=title, sentence=sentence, charts=charts, table=table, notes=tuple(notes))
 
     def section(
-        self, answer: str, *figures: Figure, tables: Iterable[tuple[str, Grid]] = (), notes: Iterable[str] = ()
+        self,
+        answer: str,
+        *figures: Figure,
+        tables: Iterable[tuple[str, Grid]] = (),
+        calls: Iterable[Call] = (),
+        notes: Iterable[str] = (),
     ) -> Section:
         """The section, as far as it could be made."""
         return Section(
-            name=self.name, title=self.title, answer=answer, figures=figures, tables=tuple(tables), notes=tuple(notes)
+            name=self.name,
+            title=self.title,
+            answer=answer,
+            figures=figures,
+            tables=tuple(tables),
+            calls=tuple(calls),
+            notes=tuple(notes),
         )
 
 
@@ -209,7 +223,7 @@ class Report:
     asked: tuple[tuple[str, str], ...]
     answers: tuple[str, ...]
     sections: tuple[Section, ...]
-    absent: tuple[tuple[str, str], ...] = ()  # sections that are not here, and what they need
+    absent: tuple[tuple[str, Note], ...] = ()  # sections that are not here, and what they need
     notes: tuple[str, ...] = ()
     seed: int | None = None  # of all that was drawn by lot
 
@@ -222,22 +236,31 @@ class Report:
         figures_by_name = {figure.name: figure for figure in self.figures()}
         if name not in figures_by_name:
             near = did_you_mean(name, figures_by_name) or f"; there are {', '.join(figures_by_name) or 'none'}"
-            raise UsageError(f"there is no figure '{name}' in this report{near}")
+            raise UsageError("no-such-figure", f"there is no figure '{name}' in this report{near}")
         return figures_by_name[name]
 
     def as_dict(self) -> dict[str, Any]:
-        """The report as plain data."""
-        return asdict(self)
+        """The report as plain data; the codes of `notes` beside them, and of each absent section behind the reason."""
+        parts = _with_note_codes(asdict(self))
+        return {**parts, "absent_codes": [reason.code for _, reason in self.absent]}
 
-    def html(self) -> str:
-        """The page, which needs no other file and no network."""
+    def html(self, spelling: CallSpelling = PYTHON_CALLS) -> str:
+        """The page, which needs no other file and no network; `spelling` writes what to do next."""
         from ringtrue.report.html.page import render_page
 
-        return render_page(self)
+        return render_page(self, spelling)
 
-    def save(self, path: str | Path) -> None:
+    def save(self, path: str | Path, spelling: CallSpelling = PYTHON_CALLS) -> None:
         """Write the page."""
         from ringtrue.files.write import replace_file
 
-        page = self.html().encode()
+        page = self.html(spelling).encode()
         replace_file(Path(path), lambda stream: stream.write(page))
+
+
+def _with_note_codes(part: Any) -> Any:
+    """Plain data with the codes of notes beside them."""
+    if isinstance(part, dict):
+        codes = notes_as_dict(part["notes"]) if "notes" in part else {}
+        return {name: _with_note_codes(inner) for name, inner in part.items()} | codes
+    return [_with_note_codes(inner) for inner in part] if isinstance(part, list | tuple) else part

@@ -11,8 +11,10 @@ from itertools import pairwise
 
 import pytest
 
-from report.gallery import ODD_NAMES, figure, gallery
+from report.gallery import NEEDS_VOTES, ODD_NAMES, ONE_JUDGE, figure, gallery
+from ringtrue.cli.shell_words import ShellSpelling
 from ringtrue.formatting.grid import Grid
+from ringtrue.messages import PYTHON_CALLS, Call, Note, Suggestion
 from ringtrue.report.html.page import render_page
 from ringtrue.report.model import Bars, Report, Section
 
@@ -78,11 +80,9 @@ def small(**changes: object) -> Report:
 
 
 def test_the_answers_come_before_the_sections_and_what_is_absent_comes_last() -> None:
-    order = ["The answers in short", "What was asked", *(one.title for one in REPORT.sections), "Not on this page, and"]
-    places = [page().index(f">{words}", page().index("<main")) for words in order if words != "What next"]
-    answers = page().index('id="answers"')
-    assert answers < page().index('id="asked"') < page().index('class="part"') < page().index('id="absent"')
-    assert places[0] == min(places)
+    sections = [f'id="section-{one.name}"' for one in REPORT.sections]
+    places = [page().index(mark) for mark in ('id="answers"', 'id="asked"', *sections, 'id="absent"')]
+    assert places == sorted(places)
 
 
 def test_every_figure_has_its_title_its_sentence_and_its_numbers(read: Reader) -> None:
@@ -101,13 +101,14 @@ def test_every_figure_is_drawn_for_screens_and_for_phones() -> None:
 
 def test_a_section_says_its_answer_its_tables_and_its_notes(read: Reader) -> None:
     assert all(one.answer in read.written("p") for one in REPORT.sections if one.answer)
-    assert "the labels are of one judge" in read.written("li")
-    assert "What to judge next" in read.written("h3")
-    assert "gold must come from the runs" in read.written("td")
+    assert ONE_JUDGE in read.written("li")
+    tables = [table for one in REPORT.sections for table in one.tables]
+    assert all(caption in read.written("h3") for caption, _ in tables)
+    assert {cell for _, table in tables for row in table.rows for cell in row} <= set(read.written("th", "td"))
 
 
 def test_what_is_absent_says_what_it_needs(read: Reader) -> None:
-    assert "needs preferences: votes between two documents" in read.written("dd")
+    assert NEEDS_VOTES in read.written("dd")
 
 
 def test_it_says_which_version_and_seed_made_it() -> None:
@@ -118,9 +119,20 @@ def test_it_says_which_version_and_seed_made_it() -> None:
 
 
 def test_what_is_to_be_typed_is_set_apart() -> None:
-    page = render_page(small(notes=("see `ringtrue plan <x>` for more", "a lone ` mark")))
-    assert "see <code>ringtrue plan &lt;x&gt;</code> for more" in page
-    assert "a lone ` mark" in page
+    page = render_page(small(notes=(Note("typed", "see `plan <x>`"), Note("lone", "a ` mark"))))
+    assert "see <code>plan &lt;x&gt;</code>" in page
+    assert "a ` mark" in page
+
+
+def test_what_to_do_is_written_as_the_front_end_that_saves_the_page_has_it() -> None:
+    more = Note("few-gold", "3 gold labels", suggestions=[Suggestion("draws more", function="sample", budget=20)])
+    draw = Call("sample", ["a.run"], {"judgments": "b.qrels", "budget": 20}, "draws 20 documents")
+    section = Section(name="s", title="s", answer="", calls=(draw,), notes=(more,))
+    pasted, called = (Reader(render_page(small(sections=(section,)), how)) for how in (ShellSpelling(), PYTHON_CALLS))
+    assert "ringtrue sample a.run --judgments b.qrels --budget 20" in pasted.written("td")
+    assert "sample('a.run', judgments='b.qrels', budget=20)" in called.written("td")
+    assert "--budget 20" in " ".join(pasted.written("li", "code"))
+    assert "budget=20" in " ".join(called.written("li", "code"))
 
 
 def test_a_report_of_nothing_is_a_page_too() -> None:
@@ -148,7 +160,8 @@ def test_names_cannot_bring_elements_or_attributes(read: Reader) -> None:
 @pytest.mark.parametrize("where", ["title", "answers", "notes", "asked", "absent"])
 def test_every_place_is_escaped(where: str) -> None:
     evil = '"><script>alert(1)</script><x y="'
-    given = {"title": evil, "answers": (evil,), "notes": (evil,), "asked": ((evil, evil),), "absent": ((evil, evil),)}
+    note = Note("evil", evil)
+    given = {"title": evil, "answers": (evil,), "notes": (note,), "asked": ((evil, evil),), "absent": ((evil, note),)}
     page = render_page(small(**{where: given[where]}))
     assert "<script" not in page
     assert "&lt;script&gt;" in page

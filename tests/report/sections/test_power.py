@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from math import sqrt
 from pathlib import Path
@@ -12,6 +13,7 @@ from hypothesis import given, strategies as st
 from scipy.stats import nct, norm, t
 from statsmodels.stats.power import TTestPower
 
+from report.page_words import Words
 from report.small_inputs import by_hand, simulated
 from ringtrue.errors import InputError
 from ringtrue.evaluation.measures import parse_all
@@ -83,24 +85,25 @@ def test_where_no_number_of_queries_is_enough_there_is_none() -> None:
     assert queries_needed(1e-6, DifferenceSpread(sd=1.0), 0.95) is None
 
 
-def test_the_page_tells_what_these_queries_show_and_how_many_the_seen_difference_takes() -> None:
+def test_the_page_tells_what_these_queries_show_and_how_many_the_seen_difference_takes(
+    words: Words,
+) -> None:
     # Differences of RR 1/2, 2/3, −1/2, 0: mean 1/6, sd 0.527.
     section = made(by_hand({"new": [1, 1, 2, 1], "old": [2, 3, 1, 1]}))
     sd = float(np.std([1 / 2, 2 / 3, -1 / 2, 0], ddof=1))
     now = TTestPower().solve_power(nobs=4, alpha=0.05, power=0.8) * sd
     needed = int(np.ceil(TTestPower().solve_power(effect_size=1 / 6 / sd, alpha=0.05, power=0.8)))
-    assert section.answer == (
-        f"With 4 queries, a difference of {now:.2f} between new and old is found in 4 of 5 tests; 0.17 was seen, and "
-        f"to find that takes about {needed} queries."
-    )
+    numbers = ["4", f"{now:.2f}", "4", "5", "0.17", f"{needed}"]
+    assert re.findall(r"[\d.]*\d", section.answer) == numbers
+    words(section)
     mark = chart(section).mark
     assert mark is not None
     assert (mark.x, mark.y) == (4, pytest.approx(now, rel=1e-3))
 
 
-def test_a_difference_that_is_large_enough_says_how_few_would_have_done() -> None:
+def test_a_difference_that_is_large_enough_says_how_few_would_have_done(words: Words) -> None:
     section = made(by_hand({"new": [1] * 20, "old": [2, 3] * 10}))
-    assert "would have been enough" in section.answer
+    words(section)
 
 
 def test_the_lines_fall_and_the_table_says_the_same() -> None:
@@ -113,7 +116,7 @@ def test_the_lines_fall_and_the_table_says_the_same() -> None:
     assert float(now[1]) == pytest.approx(mark.y, abs=5e-3)
 
 
-def test_with_gold_the_spread_is_that_of_the_corrected_difference() -> None:
+def test_with_gold_the_spread_is_that_of_the_corrected_difference(words: Words) -> None:
     material = simulated("documents")
     section = made(material)
     one = next(one for one in material.comparisons or () if {one.a, one.b} == {"neural", "hybrid"})
@@ -124,10 +127,10 @@ def test_with_gold_the_spread_is_that_of_the_corrected_difference() -> None:
     assert one.difference.se is not None
     ratio = TTestPower().solve_power(nobs=40, alpha=0.05, power=0.8)
     assert mark.y == pytest.approx(ratio * one.difference.se * sqrt(40), rel=1e-4)
-    assert "Each further query is taken to get as many gold labels as these had." in section.figures[0].sentence
+    words(section.figures[0].sentence)
 
 
-def test_with_gold_on_whole_queries_the_test_has_their_degrees_of_freedom() -> None:
+def test_with_gold_on_whole_queries_the_test_has_their_degrees_of_freedom(words: Words) -> None:
     material = simulated("whole queries")
     section = made(material)
     mark = chart(section).mark
@@ -137,12 +140,13 @@ def test_with_gold_on_whole_queries_the_test_has_their_degrees_of_freedom() -> N
     assert one.difference.n == 20
     assert nct.sf(t.ppf(0.975, 19), 19, mark.y / one.difference.se) == pytest.approx(0.8, abs=1e-6)
     assert one.detectable == pytest.approx((t.ppf(0.975, 19) + t.ppf(0.8, 19)) * one.difference.se)
-    assert "Of further queries gold is taken to judge as large a part as of these (20 of 40)." in (
-        section.figures[0].sentence
-    )
+    assert "(20 of 40)" in section.figures[0].sentence
+    words(section.figures[0].sentence)
 
 
-def test_gold_from_elsewhere_leaves_the_test_to_the_bronze_scores_and_needs_no_more_labels() -> None:
+def test_gold_from_elsewhere_leaves_the_test_to_the_bronze_scores_and_needs_no_more_labels(
+    words: Words,
+) -> None:
     counts = np.full((4, 4), 5) + np.diag([80, 60, 60, 60])
     matrix = Confusion(rows="gold", columns="bronze", labels=(0, 1, 2, 3), counts=counts)
     material = replace(simulated("none"), gold=matrix)
@@ -157,20 +161,19 @@ def test_gold_from_elsewhere_leaves_the_test_to_the_bronze_scores_and_needs_no_m
     assert mark.y == pytest.approx(now, rel=1e-3)
     assert one.naive.detectable is not None
     assert one.detectable == pytest.approx(one.naive.detectable / youden)
-    sentence = section.figures[0].sentence
-    assert "Further queries need no further gold labels here" in sentence
-    assert "Each further query" not in sentence
+    words(section.figures[0].sentence)
 
 
-def test_where_the_first_two_are_equal_a_usual_pair_is_told_of() -> None:
+def test_where_the_first_two_are_equal_a_usual_pair_is_told_of(words: Words) -> None:
     ranks = {"one": [1, 2, 1, 1], "same": [1, 2, 1, 1], "other": [2, 3, 1, 4], "last": [3, 5, 9, 4]}
     section = made(by_hand(ranks))
-    assert "is found in 4 of 5 tests of a usual pair; what one and same would take cannot be told." in section.answer
+    words(section)
 
 
 def test_runs_that_do_not_differ_tell_nothing_about_other_queries() -> None:
-    with pytest.raises(InputError, match="no two runs differ on several queries"):
+    with pytest.raises(InputError) as refused:
         power.section(by_hand({"one": [1, 2, 3], "other": [1, 2, 3]}))
+    assert refused.value.code == "no-differences"
 
 
 @pytest.mark.real
@@ -182,5 +185,5 @@ def test_the_43_queries_of_2019_show_less_between_like_runs_than_between_usual_o
     one = next(one for one in material.comparisons or () if {one.a, one.b} == {"idst_bert_p1", "idst_bert_p2"})
     assert one.difference.se is not None
     now = TTestPower().solve_power(nobs=43, alpha=0.05, power=0.8) * one.difference.se * sqrt(43)
-    assert f"a difference of {now:.4f} between idst_bert_p1 and idst_bert_p2" in section.answer
-    assert "0.089 for a usual pair" in section.figures[0].sentence
+    assert all(part in section.answer for part in (f"{now:.4f}", "idst_bert_p1", "idst_bert_p2"))
+    assert "0.089" in section.figures[0].sentence

@@ -12,9 +12,10 @@ import click
 
 from ringtrue.cli.options.common import Command, option, output_options, seed_option_with
 from ringtrue.cli.output import OutputFormat, emit, means_as_dict, print_notes
+from ringtrue.cli.shell_words import ShellSpelling
 from ringtrue.errors import FileError, UsageError
 from ringtrue.formatting.grid import Grid
-from ringtrue.messages import notes_as_dict
+from ringtrue.messages import Note, notes_as_dict
 from ringtrue.stats.results import format_estimates
 
 if TYPE_CHECKING:
@@ -171,7 +172,7 @@ def _write_files(
 
 def _write_report(
     world: Collection, crowd: Crowd, voters: Voters, gold: pl.DataFrame, directory: Path, seed: int
-) -> tuple[str | None, list[str]]:
+) -> tuple[str | None, list[Note]]:
     """Everything on one page, where Matplotlib is there to draw it."""
     from ringtrue.cli.output import step_bar
     from ringtrue.evaluation.measures import parse_all
@@ -198,16 +199,17 @@ def _write_report(
         preferences=voters.preferences,
         rel=2,
         seed=seed,
-        names={"runs": f"{directory}/*.run"} | {role: f"{directory}/{file}" for role, file in file_by_role.items()},
+        paths={"runs": [f"{directory}/{run.name}.run" for run in world.runs]}
+        | {role: [f"{directory}/{file}"] for role, file in file_by_role.items()},
     )
     path = directory / "report.html"
     with step_bar(len(SECTIONS) + 1, description="the report") as step:
         report = build_report(inputs, progress=step)
         step("drawing")
         try:
-            report.save(path)
+            report.save(path, ShellSpelling())
         except UsageError as error:  # no Matplotlib
-            return None, [str(error)]
+            return None, [error.note]
     return str(path), []
 
 

@@ -11,6 +11,7 @@ from ringtrue.cli.options.common import Command, option, output_option, output_o
 from ringtrue.cli.options.files import refuse_to_overwrite
 from ringtrue.cli.output import OutputFormat, emit
 from ringtrue.errors import UsageError, did_you_mean
+from ringtrue.messages import Note, Suggestion
 
 if TYPE_CHECKING:
     from ringtrue.report import Figure, Report
@@ -44,13 +45,13 @@ def command(
 
     if figure not in FIGURES:
         suggestion = did_you_mean(figure, FIGURES) or f"; there are {', '.join(FIGURES)}"
-        raise UsageError(f"no figure '{figure}'{suggestion}")
+        raise UsageError("no-such-figure", f"no figure '{figure}'{suggestion}")
     path = output or f"{figure}.svg"
     refuse_to_overwrite(report_opts.paths, path)
     inputs = report_opts.read_inputs()
     report = report_opts.explain_errors(lambda: build_report(inputs, figure_names=[figure]))
     if figure not in [available.name for available in report.figures()]:
-        raise UsageError(f"'{figure}' cannot be drawn from this: {_why_not_drawn(figure, report_opts, report)}")
+        raise UsageError.of(_why_not_drawn(figure, report_opts, report).about(f"'{figure}' cannot be drawn from this"))
     drawn_figure: Figure = report.figure(figure)
     drawn_figure.save(path, width=width, dark=dark)
     notes = [*report_opts.run_inputs.notes, *drawn_figure.notes]
@@ -66,15 +67,16 @@ def command(
         click.echo(f"\n{drawn_figure.sentence}\n\n{path} has the picture.")
 
 
-def _why_not_drawn(figure: str, report_opts: ReportOptions, report: Report) -> str:
+def _why_not_drawn(figure: str, report_opts: ReportOptions, report: Report) -> Note:
     """What has to be given for a figure that its section lacks, or else what the section says in its place."""
     if report.absent:
-        return "; ".join(f"{title}: {reason}" for title, reason in report.absent)
-    needs = {
-        "traps": (report_opts.traps, "items with a known answer: add --traps FILE"),
-        "confusion-by-judge": (report_opts.labels, "labels of several judges: add --labels FILE"),
-    }
-    option_value, advice = needs.get(figure, ("nothing", ""))
-    if option_value is None:
-        return f"it needs {advice}"
-    return " ".join(text for section in report.sections for text in (section.answer, *section.notes))
+        reasons = [reason.about(titles) for titles, reason in report.absent]
+        return reasons[0].changed(text="; ".join([reasons[0].text, *(reason.sentence for reason in reasons[1:])]))
+    if figure == "traps" and report_opts.traps is None:
+        give_traps = Suggestion("gives some", traps=...)
+        return Note("not-given", "it needs items with a known answer", suggestions=[give_traps])
+    if figure == "confusion-by-judge" and report_opts.labels is None:
+        give_labels = Suggestion("gives some", labels=...)
+        return Note("not-given", "it needs labels of several judges", suggestions=[give_labels])
+    texts = [part for section in report.sections for part in (section.answer, *map(str, section.notes))]
+    return Note("figure-without-data", " ".join(texts))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 import sys
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
@@ -19,8 +18,11 @@ from ringtrue.cli.options.files import Sources, columns_per_file, refuse_to_over
 from ringtrue.cli.options.gold import GoldOptions, gold_options
 from ringtrue.cli.options.runs import RunInputs, evaluation_options_with
 from ringtrue.cli.output import OutputFormat, emit, print_notes, step_bar
-from ringtrue.errors import DuplicateError, FormatError, TableError, UsageError
+from ringtrue.cli.shell_words import ShellSpelling
+from ringtrue.cli.spelling import CommandLine
+from ringtrue.errors import DuplicateError, FormatError, RingtrueError, TableError, UsageError
 from ringtrue.formatting.grid import Grid
+from ringtrue.messages import Note, Suggestion, notes_as_dict, spell
 
 if TYPE_CHECKING:
     from ringtrue.files import TableKind
@@ -30,6 +32,9 @@ if TYPE_CHECKING:
 
 
 Table = TypeVar("Table")
+Raised = TypeVar("Raised", bound=RingtrueError)
+# What readers of labels and votes call their arguments, and which options those are here; --gold is about runs.
+LABEL_OPTIONS = {"columns": "label_columns", "where": "label_where", "gold": None}
 WIDTH = 100
 
 
@@ -95,7 +100,7 @@ class ReportOptions:
             rel=run_inputs.rel or 1,
             level=run_inputs.level,
             seed=self.seed,
-            names=self._quoted_paths(),
+            paths=self._paths_by_role(),
         )
         run_inputs.explain_errors(inputs.require_measurable)
         return inputs
@@ -109,32 +114,43 @@ class ReportOptions:
         try:
             report = compute()
         except DuplicateError as error:
-            explained_error = error
-            if path is not None:
-                columns, where = self._selection_of(path)
-                kind: TableKind = "preferences" if self.labels is None else "judgments"
-                explained_error = explain_duplicate(error, path, kind=kind, columns=columns, where=where)
-            raise common.use_own_options(explained_error, "label") from error
+            if path is None:
+                raise _with_label_options(error) from error
+            columns, where = self._selection_of(path)
+            kind: TableKind = "preferences" if self.labels is None else "judgments"
+            explained_error = explain_duplicate(error, path, kind=kind, columns=columns, where=where)
+            raise _with_label_options(explained_error) from error
         except TableError as error:
-            located = error if path is None else error.found_in(self.sources[path].display_name)
-            raise common.use_own_options(located, "label") from error
-        return replace(report, absent=tuple((title, _use_label_option_names(why)) for title, why in report.absent))
+            placed_error = error if path is None else error.found_in(self.sources[path].display_name)
+            raise _with_label_options(placed_error) from error
+        return replace(
+            report, absent=tuple((titles, reason.renamed(LABEL_OPTIONS)) for titles, reason in report.absent)
+        )
 
     def _require_consistent_files(self) -> None:
         common.require_one_stdin(self.paths, common.ALL_OTHERS)
-        if bool(self.run_inputs.runs) != bool(self.run_inputs.judgments):
-            present, absent = ("runs", "--judgments FILE") if self.run_inputs.runs else ("--judgments", "the run files")
-            raise UsageError(f"there are {present} and nothing to go with them: add {absent}")
-        if self.gold_opts.gold and not self.run_inputs.runs:
-            raise UsageError("--gold corrects the judgments of runs: add the run files and --judgments FILE")
+        runs, judgments = self.run_inputs.runs, self.run_inputs.judgments
+        give_judgments = [Suggestion("gives them", judgments=...)]
+        if runs and not judgments:
+            text = "there are runs and no judgments to measure them by"
+            raise UsageError("runs-without-judgments", text, suggestions=give_judgments)
+        if judgments and not runs:
+            raise UsageError("judgments-without-runs", "there are judgments and no runs; add the run files")
+        if self.gold_opts.gold and not runs:
+            text = "gold corrects the judgments of runs, and there are no runs; add the run files and their judgments"
+            raise UsageError("gold-without-runs", text, parameter="gold")
         if self.gold_opts.gold:
             self.gold_opts.refuse_incompatible_settings(self.run_inputs)
-        if self.truth and not self.run_inputs.runs:
-            raise UsageError("--truth is held against the judgments of runs: add the run files and --judgments FILE")
+        if self.truth and not runs:
+            text = "the truth is compared with the judgments of runs; add the run files and their judgments"
+            raise UsageError("truth-without-runs", text, parameter="truth")
+        give_labels = [Suggestion(labels=...), Suggestion("gives some", preferences=...)]
         if (self.label_columns or self.label_where) and self.labels is None and self.preferences is None:
-            raise UsageError("--label-columns and --label-where are about --labels and --preferences: add one of these")
+            text = "columns and rows of labels are chosen, and there are no labels"
+            raise UsageError("choice-without-labels", text, suggestions=give_labels)
         if self.traps is not None and self.labels is None and self.preferences is None:
-            raise UsageError("--traps are items among the labels of several judges: add --labels or --preferences FILE")
+            text = "traps are items among the labels of several judges, and there are no labels"
+            raise UsageError("traps-without-labels", text, suggestions=give_labels)
 
     def _read_truth(self, path: str) -> Judgments:
         labels = self.run_inputs.read_labels(path)
@@ -157,17 +173,17 @@ class ReportOptions:
         return self._read_preferences(path) if self.labels is None else self._read_labels(path)
 
     def _read_judge_file(self, read: Callable[..., Table], path: str) -> Table:
-        """A file about judges, read; what is wrong with it is told in the words of its options."""
+        """A file about judges, read; what is wrong with it is about the options for such files."""
         columns, where = self._selection_of(path)
         try:
             return read(
                 self.sources[path],
                 columns=columns,
                 where=where,
-                note=lambda note: self.run_inputs.notes.append(common.rename_selection(note, "label")),
+                note=lambda note: self.run_inputs.notes.append(note.renamed(LABEL_OPTIONS)),
             )
         except (TableError, FormatError, UsageError) as error:
-            raise common.use_own_options(error, "label") from error
+            raise _with_label_options(error) from error
 
     def _selection_of(self, path: str) -> tuple[dict[str, str], dict[str, str]]:
         """What --label-columns and --label-where say about a file; the traps have what they have."""
@@ -178,15 +194,13 @@ class ReportOptions:
         )
         return columns_per_file([self.sources[path]], *selection, form=None, strict=False)[0]
 
-    def _quoted_paths(self) -> dict[str, str]:
-        quoted = {role: shlex.quote(path) for role, path in self._path_by_role.items()}
-        return quoted | ({"runs": shlex.join(self.run_inputs.runs)} if self.run_inputs.runs else {})
+    def _paths_by_role(self) -> dict[str, list[str]]:
+        runs = {"runs": list(self.run_inputs.runs)} if self.run_inputs.runs else {}
+        return {role: [path] for role, path in self._path_by_role.items()} | runs
 
 
-def _use_label_option_names(text: str) -> str:
-    """What is said about labels or votes, in the words of their own options: --gold is about runs here."""
-    text = text.replace(", or gold labels to compare with (--gold)", "")
-    return common.prefix_options(text, "label")
+def _with_label_options(error: Raised) -> Raised:
+    return error.with_note(error.note.renamed(LABEL_OPTIONS))
 
 
 # Runs, judgments and everything that can go with them; all of it reaches the command as `report_opts`.
@@ -223,13 +237,13 @@ def command(report_opts: ReportOptions, output: str, opens: bool, form: OutputFo
     from ringtrue.report.build import SECTIONS, build_report
 
     if Path(output).suffix.lower() not in (".html", ".htm"):
-        raise UsageError(f"-o {output}: the report is a page; choose a name that ends in .html")
+        raise UsageError("bad-suffix", "the report is a page; choose a name that ends in .html", file=output)
     refuse_to_overwrite(report_opts.paths, output)
     with step_bar(len(SECTIONS) + 2, description="reading") as step:
         inputs = report_opts.read_inputs()
         report = report_opts.explain_errors(lambda: build_report(inputs, progress=step))
         step("drawing")
-        report.save(output)
+        report.save(output, ShellSpelling())
     notes = [*report_opts.run_inputs.notes, *report.notes]
     print_notes(notes)
     payload = {
@@ -237,22 +251,24 @@ def command(report_opts: ReportOptions, output: str, opens: bool, form: OutputFo
         "answers": list(report.answers),
         "figures": [figure.name for figure in report.figures()],
         "absent": dict(report.absent),
-        "notes": notes,
+        "absent_codes": {titles: reason.code for titles, reason in report.absent},
+        **notes_as_dict(notes),
     }
     if form == "table":
         click.echo(_summarise_report(report, output))
     else:
         emit(form, payload=payload, grid=partial(_answers_grid, report))
     if opens and not _open_in_browser(output):
-        click.echo(f"note: no browser was found to open {output} in", err=True)
+        print_notes([Note("no-browser", f"no browser was found to open {output} in")])
 
 
 def _summarise_report(report: Report, output: str) -> str:
     """The answers in short, what is not on the page, and where the page is."""
+    spelling = CommandLine.here()
     paragraphs = [
         f"{section.title}{'' if section.title.endswith('?') else ':'} {section.answer}" for section in report.sections
     ]
-    paragraphs += [f"Not there: {title} ({why})" for title, why in report.absent]
+    paragraphs += [f"Not there: {titles} ({spell(reason, spelling)})" for titles, reason in report.absent]
     lines = [fill(paragraph, WIDTH, subsequent_indent="  ") for paragraph in paragraphs]
     return "\n".join([*lines, "", f"{output} has it all on one page; open it in a browser."])
 

@@ -54,8 +54,9 @@ def require_plots_extra() -> Iterator[None]:
             raise
         package = (error.name or "").partition(".")[0]
         raise UsageError(
+            "missing-package",
             f"reports and plots need more packages ({package} is missing): pip install 'ringtrue[plots]', or in a "
-            f"copy of the sources pip install '.[plots]'"
+            f"copy of the sources pip install '.[plots]'",
         ) from None
 
 
@@ -78,9 +79,10 @@ def render_picture(
     """
     if file_format not in PICTURE_FORMATS:
         near = did_you_mean(file_format, PICTURE_FORMATS) or f"; expected {', '.join(PICTURE_FORMATS)}"
-        raise UsageError(f"a picture cannot be '{file_format}'{near}")
+        raise UsageError("unknown-format", f"a picture cannot be '{file_format}'{near}", parameter="file_format")
     if not MIN_INCHES <= width <= MAX_INCHES:
-        raise UsageError(f"a picture is {MIN_INCHES:g} to {MAX_INCHES:g} inches wide, not {width:g}")
+        text = f"a picture is {MIN_INCHES:g} to {MAX_INCHES:g} inches wide, found {width:g}"
+        raise UsageError("bad-width", text, parameter="width")
     with require_plots_extra():
         from matplotlib.transforms import Bbox
 

@@ -6,6 +6,8 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
+from ringtrue.formatting.grid import Grid
+from ringtrue.messages import PYTHON_CALLS, CallSpelling, spell_all
 from ringtrue.report.charts.palettes import DARK, LIGHT, Palette
 from ringtrue.report.charts.pictures import inline_svg, require_plots_extra
 
@@ -13,15 +15,15 @@ if TYPE_CHECKING:
     from jinja2 import Template
     from markupsafe import Markup
 
-    from ringtrue.report.model import Figure, Report
+    from ringtrue.report.model import Figure, Report, Section
 
 WIDE_PX, NARROW_PX = 720, 320  # pixels: a picture for screens, and one for phones
 
 
-def render_page(report: Report) -> str:
+def render_page(report: Report, spelling: CallSpelling = PYTHON_CALLS) -> str:
     """The report as a page: no script, nothing from the network, light or dark as the reader has it, fit to print.
 
-    The same report gives the same page, byte by byte.
+    The same report gives the same page, byte by byte. `spelling` writes what can be set, and what to do next.
 
     Examples:
         >>> import ringtrue as rt
@@ -39,8 +41,11 @@ def render_page(report: Report) -> str:
         # All words of a picture were escaped when it was drawn.
         return Markup(f'<div class="wide">{wide}</div><div class="narrow">{narrow}</div>')
 
+    options = spelling.arguments_of("report")
     text = _load_template().render(
         report=report,
+        spelled=lambda note: spell_all(note, options),
+        calls=lambda section: _calls_grid(section, spelling),
         pictures=render_pictures,
         version=__version__,
         style=Markup(_read_asset("report.css")),
@@ -50,6 +55,12 @@ def render_page(report: Report) -> str:
     )
     # Names may hold halves of surrogates, which no file can.
     return text.encode("utf-8", "replace").decode()
+
+
+def _calls_grid(section: Section, spelling: CallSpelling) -> Grid:
+    """What to do next: what each call does, and how it is written."""
+    rows = [[call.purpose, spelling.call(call)] for call in section.calls]
+    return Grid(columns=["what it does", "how"], rows=rows, left=2)
 
 
 def _sections_by_answer(report: Report) -> dict[str, tuple[str, str]]:

@@ -13,9 +13,16 @@ from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.agreement import agree
 from ringtrue.judges.agreement.coefficients import describe_alpha
+from ringtrue.messages import Note
 from ringtrue.report.inputs import ReportInputs, labels_without_traps, scale_notes
 from ringtrue.report.model import MAX_CHART_ROWS, Figure, Heatmap, Section, SectionOutline
-from ringtrue.report.sections.number_phrases import format_estimate, format_number, format_percent_estimate, join_names
+from ringtrue.report.sections.number_phrases import (
+    format_estimate,
+    format_number,
+    format_percent_estimate,
+    join_names,
+    join_reasons,
+)
 from ringtrue.tables import Judgments
 
 if TYPE_CHECKING:
@@ -30,7 +37,10 @@ OUTLINE = SectionOutline(
 RESAMPLES = 500
 MIN_COMMON_ITEMS = 10  # items in common, below which a coefficient is mostly chance
 ALPHA = "Krippendorff's alpha (ordinal)"
-SCALE = "alpha is 1 where two always agree, 0 where they agree as often as by chance, and below 0 where less often"
+SCALE = Note(
+    "alpha-scale",
+    "alpha is 1 where two always agree, 0 where they agree as often as by chance, and below 0 where less often",
+)
 
 
 def section(inputs: ReportInputs) -> Section | None:
@@ -64,7 +74,7 @@ def _summarise_agreement(agreement: Agreement) -> str:
     alpha, same_label = agreement.overall["alpha_ordinal"], agreement.overall["agreement"]
     sample_phrase = f"{format_count(len(agreement.judges), 'judge')} of {format_count(agreement.items, 'document')}"
     if alpha.value is None:
-        return f"How far {sample_phrase} agree beyond chance cannot be told: {'; '.join(alpha.notes)}."
+        return f"How far {sample_phrase} agree beyond chance is unknown: {join_reasons(alpha.notes)}."
     summary = (
         f"Two of the {sample_phrase} give the same label in {format_percent_estimate(same_label)} of cases; "
         f"{ALPHA} is {format_estimate(alpha)}"
@@ -94,10 +104,12 @@ def _pair_heatmap(pairs: Sequence[PairAgreement], shown: Sequence[PairAgreement]
     if judges > len(order):
         restriction = f" of the {MAX_CHART_ROWS} with the most labels" if judges > MAX_CHART_ROWS else ""
         total = format_count(judges, "judge")
-        notes.append(f"{len(order)} of {total} are here: those{restriction} who share documents")
+        text = f"{len(order)} of {total} are here: those{restriction} who share documents"
+        notes.append(Note("chart-shortened", text))
     if len(pairs) > len(shown):
         thin_pairs = format_count(len(pairs) - len(shown), "pair")
-        notes.append(f"{thin_pairs} with fewer than {MIN_COMMON_ITEMS} documents in common: only in the table")
+        text = f"{thin_pairs} with fewer than {MIN_COMMON_ITEMS} documents in common: only in the table"
+        notes.append(Note("few-shared-documents", text))
     return OUTLINE.figure(
         "agreement", _describe_pairs(order, mean_alpha, pair_of), _pair_table(pairs), chart, notes=notes
     )

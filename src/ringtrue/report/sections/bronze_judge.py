@@ -12,6 +12,7 @@ from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
 from ringtrue.gold.correction import Correction
 from ringtrue.gold.correction.diagnostics import CHECK_ALPHA, permutation_p, rank_bands
+from ringtrue.messages import Note, Suggestion
 from ringtrue.report.inputs import ReportInputs, order_runs
 from ringtrue.report.model import MAX_CHART_ROWS, Figure, Forest, Section, SectionOutline, Series
 from ringtrue.report.sections.confusion import (
@@ -51,9 +52,10 @@ OUTLINE = SectionOutline(
 MIN_LABELS_PER_RUN = 5  # labels of a kind, below which a run is no example
 KINDS = ("relevant documents", "the others")
 UNSHARED = "Among documents that the runs do not share, "
-COMPARISON_SAMPLE_NOTE = (
+COMPARISON_SAMPLE_NOTE = Note(
+    "drawn-for-comparison",
     "the gold labels were drawn to compare runs, from documents that these do not share: nothing here is about what "
-    "all have at the same rank"
+    "all have at the same rank",
 )
 UNCHECKED_GOLD = {
     "external": "Gold labels of documents from elsewhere",
@@ -88,6 +90,8 @@ def section(inputs: ReportInputs) -> Section | None:
     figures = [_confusion_figure(pairs, problem, inputs)]
     notes = [COMPARISON_SAMPLE_NOTE] if pairs.drawn_for_comparison else []
     if (pairs.best_rank > 0).any():
+        if problem.method == "confusion" and (by_rank.differs or by_run.differs):
+            notes.append(_unequal_rates_note())
         figures.append(_rank_figure(pairs, bands, _equal_rates_verdict(by_rank, pairs, problem)))
         figures.append(_run_figure(pairs, order_runs(inputs), _equal_rates_verdict(by_run, pairs, problem)))
     else:
@@ -99,11 +103,11 @@ def _confusion_figure(pairs: GoldPairs, problem: CorrectionProblem, inputs: Repo
     shares, counts = pairs.weigh_confusion(), pairs.count_confusion()
     notes = []
     if np.ptp(pairs.weight):
-        notes.append(
-            "shares are of all documents that the gold labels stand for; below them, the labels that were seen"
-        )
+        text = "shares are of all documents that the gold labels stand for; below them, the labels that were seen"
+        notes.append(Note("weighted-shares", text))
     if without_bronze := int((pairs.bronze < 0).sum()):
-        notes.append(f"{format_count(without_bronze, 'gold label')} without a bronze label: not in the matrix")
+        text = f"{format_count(without_bronze, 'gold label')} without a bronze label: not in the matrix"
+        notes.append(Note("gold-partly-without-bronze", text))
     highest_gold, highest_bronze = max(pairs.gold.tolist()), max(pairs.bronze.tolist())
     words = []
     if highest_gold == highest_bronze:
@@ -111,10 +115,8 @@ def _confusion_figure(pairs: GoldPairs, problem: CorrectionProblem, inputs: Repo
         if mistake := worst_mistake(shares):
             words.append(f"Most often it errs like this: {describe_mistake(mistake, 'gold', 'bronze')}.")
     else:
-        notes.append(
-            f"gold's labels go up to {highest_gold}, those of bronze to {highest_bronze}: what lies off the diagonal "
-            "need not be a mistake"
-        )
+        scales = f"gold's labels go up to {highest_gold}, those of bronze to {highest_bronze}"
+        notes.append(Note("different-scales", f"{scales}: what lies off the diagonal need not be a mistake"))
     missed, false_alarms = (format_percent(None if rate.value is None else 1 - rate.value) for rate in pairs.rates())
     words.append(
         f"{_threshold_phrase(problem, inputs)} it calls {false_alarms} of the documents that are not relevant "
@@ -162,7 +164,7 @@ def _rank_figure(pairs: GoldPairs, bands: Mapping[str, IntArray], verdict: str) 
         f"{opening}{verdict}",
         _accuracy_table("rank", rates, pairs),
         _accuracy_forest(rates, pairs, bands),
-        notes=("a document counts at the highest place that any run gives it",),
+        notes=[Note("best-rank-counts", "a document counts at the highest place that any run gives it")],
     )
 
 
@@ -177,9 +179,11 @@ def _run_figure(pairs: GoldPairs, order: tuple[str, ...], verdict: str) -> Figur
         if len(rate_by_run) > 1:
             words.append(f"on {kind} in {_rate_range(rate_by_run, len(order))}")
     opening = f"In the runs' first {pairs.depth} bronze is right {'; '.join(words)}. "
-    notes = ["runs share documents, so that their rates are alike by that alone"] if len(order) > 1 else []
+    shared = Note("runs-share-documents", "runs share documents, so that their rates are alike by that alone")
+    notes = [shared] if len(order) > 1 else []
     if len(order) > MAX_CHART_ROWS:
-        notes.append(f"the chart has the best {MAX_CHART_ROWS} of {len(order)} runs, the table all")
+        text = f"the chart has the best {MAX_CHART_ROWS} of {len(order)} runs, the table all"
+        notes.append(Note("chart-shortened", text))
     return OUTLINE.figure(
         "by-run",
         f"{_prefix_unshared(pairs, opening) if words else ''}{verdict}",
@@ -247,10 +251,7 @@ def _equal_rates_verdict(test: _GroupTest, pairs: GoldPairs, problem: Correction
     if test.differs:
         finding = f"So it differs by {test.factor} ({p_value}): one pair of error rates for all would not hold."
         if by_rates:
-            return (
-                f"{finding} The correction on this page takes it to hold, so doubt it; `ringtrue sample` draws gold "
-                "that needs no such rates."
-            )
+            return f"{finding} The correction on this page takes it to hold, and is not to be relied on."
         return f"{finding} This is why ringtrue goes by documents or whole queries, and not by the judge's rates."
     finding = f"No difference by {test.factor} shows in {labels} ({p_value})"
     if test.p < 1 - pairs.level:
@@ -315,8 +316,18 @@ def _section_from_matrix(matrix: Confusion) -> Section:
     return OUTLINE.section(answer, figure, notes=(_unchecked_note("known"),))
 
 
-def _unchecked_note(design: str) -> str:
-    return (
+def _unchecked_note(design: str) -> Note:
+    return Note(
+        "rates-unchecked",
         f"{UNCHECKED_GOLD.get(design, 'These gold labels')} cannot tell whether the judge errs alike at every rank and "
-        "on every run, and a correction by them takes that for granted; `ringtrue sample` draws gold that can"
+        "on every run, and a correction by them takes that for granted",
+        suggestions=[Suggestion("draws gold that can", function="sample")],
+    )
+
+
+def _unequal_rates_note() -> Note:
+    return Note(
+        "unequal-rates",
+        "the correction takes one pair of error rates for all documents, and they differ here",
+        suggestions=[Suggestion("draws gold that needs no such rates", function="sample")],
     )

@@ -17,6 +17,7 @@ from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.ceiling import ceiling, estimate_query_confusions
 from ringtrue.judges.ceiling.inputs import confusion_documents
 from ringtrue.judges.ceiling.results import describe_orientation
+from ringtrue.messages import Note, Suggestion
 from ringtrue.report.inputs import ReportInputs, labels_without_traps
 from ringtrue.report.model import MAX_CHART_ROWS, Forest, Section, SectionOutline, Series
 from ringtrue.report.sections.confusion import (
@@ -43,10 +44,15 @@ OUTLINE = SectionOutline(
 )
 NEAR_CEILING = 0.95  # of the ceiling, from which there is little left for a better ranker
 MIN_IDENTICAL_LABELS = 30  # labels that are all the same, from which on two judges are one
+OTHER_SOURCES = (
+    Suggestion("takes the labels of several judges", labels=...),
+    Suggestion("takes a matrix of the judge who tests and the one who trains", confusion=...),
+)
 MIN_MATRIX_COVERAGE = 0.5  # of the judged documents, below which a matrix says little about the others
-ABOVE_CEILING = (
+ABOVE_CEILING = Note(
+    "above-ceiling",
     "a run can be above the ceiling: it tells documents of one grade apart, or learned from other judges or from more "
-    "than labels, or the judges differ less than the matrix says"
+    "than labels, or the judges differ less than the matrix says",
 )
 
 
@@ -65,7 +71,7 @@ class JudgeDifference:
     matrix_source: str
     covered: int | None = None
     raw: bool = False
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def section(inputs: ReportInputs) -> Section | None:
@@ -164,20 +170,23 @@ def _describe_ceiling(bound: Ceiling, runs: Mapping[str, RunCeiling], difference
     return " ".join(words)
 
 
-def _ceiling_notes(bound: Ceiling, runs: Mapping[str, RunCeiling], difference: JudgeDifference) -> tuple[str, ...]:
-    notes = [f"the matrix: {difference.matrix_source}", *difference.notes]
+def _ceiling_notes(bound: Ceiling, runs: Mapping[str, RunCeiling], difference: JudgeDifference) -> list[Note]:
+    notes = [Note("matrix-source", f"the matrix: {difference.matrix_source}"), *difference.notes]
     if not bound.pooled:
-        notes.append(
+        text = (
             f"{bound.own_matrices:,} of {format_count(bound.queries, 'query')} with a matrix of their own, shrunk "
             f"towards that of all (own counts + {bound.shrinkage:g} × its rows)"
         )
+        notes.append(Note("query-matrices", text))
     if any(run_ceiling.above for run_ceiling in runs.values()):
         notes.append(ABOVE_CEILING)
     if bound.skipped:
-        notes.append(f"{format_count(bound.skipped, 'query')} without anything of worth left out")
+        text = f"{format_count(bound.skipped, 'query')} without a relevant document left out"
+        notes.append(Note("worthless-queries", text))
     if len(runs) > MAX_CHART_ROWS:
-        notes.append(f"the chart has the best {MAX_CHART_ROWS} of {len(runs)} runs, the table all")
-    return tuple(notes)
+        text = f"the chart has the best {MAX_CHART_ROWS} of {len(runs)} runs, the table all"
+        notes.append(Note("chart-shortened", text))
+    return notes
 
 
 def _ceiling_table(bound: Ceiling, runs: Mapping[str, RunCeiling]) -> Grid:
@@ -254,7 +263,7 @@ def _difference_from_labels(problem: CorrectionProblem | None, inputs: ReportInp
     )
 
 
-def _drop_duplicate_judges(labels: Judgments, testing: Judgments) -> tuple[Judgments, tuple[str, ...]]:
+def _drop_duplicate_judges(labels: Judgments, testing: Judgments) -> tuple[Judgments, tuple[Note, ...]]:
     """The labels without judges who say just what the testing judge says: they are the same one by another name."""
     common = labels.frame.join(testing.frame.select("query", "doc", known="label"), on=["query", "doc"])
     per_judge = common.group_by("judge").agg(n=pl.len(), same=(pl.col("label") == pl.col("known")).all())
@@ -262,35 +271,40 @@ def _drop_duplicate_judges(labels: Judgments, testing: Judgments) -> tuple[Judgm
     remaining = labels.frame.filter(~pl.col("judge").is_in(duplicates.implode()))
     if not len(duplicates) or not remaining.height:
         return labels, ()
-    return Judgments(remaining), (f"{join_names(duplicates.to_list())} left out: the same labels as those that test",)
+    text = f"{join_names(duplicates.to_list())} left out: the same labels as those that test"
+    return Judgments(remaining), (Note("judge-left-out", text),)
 
 
-def _restrict_to_matrix(matrix_documents: pl.DataFrame, judgments: Judgments) -> tuple[Judgments, int, tuple[str, ...]]:
+def _restrict_to_matrix(
+    matrix_documents: pl.DataFrame, judgments: Judgments
+) -> tuple[Judgments, int, tuple[Note, ...]]:
     """The judgments, without documents that the matrix does not come from, where those are most of them."""
     common = judgments.frame.join(matrix_documents, on=["query", "doc"], how="semi", maintain_order="left")
     if common.height >= MIN_MATRIX_COVERAGE * judgments.frame.height:
         return judgments, common.height, ()
-    note = (
+    text = (
         f"only the {format_count(common.height, 'document')} behind the matrix count here, of "
         f"{judgments.frame.height:,} judged ones: on the others judges may differ more or less, so that nDCG is not "
         "that of other figures"
     )
-    return Judgments(common), common.height, (note,)
+    return Judgments(common), common.height, (Note("matrix-of-few-documents", text),)
 
 
 def _difference_from_gold(problem: CorrectionProblem, inputs: ReportInputs) -> JudgeDifference:
     """What bronze makes of gold's labels where gold has whole queries, else what gold makes of those of bronze."""
     if isinstance(problem.gold, Confusion) or problem.design not in (*SAMPLED_FROM_RUNS, "whole_queries"):
         raise InputError(
-            "gold from elsewhere does not tell how gold and bronze differ on these documents: give the ceiling labels "
-            "of several judges, or a confusion matrix (--confusion) of the judge who tests and the one who trains"
+            "gold-from-elsewhere",
+            "gold from elsewhere does not tell how gold and bronze differ on these documents",
+            suggestions=OTHER_SOURCES,
         )
     pairs = pair_gold_with_bronze(problem, inputs)
     if pairs.drawn_for_comparison:
         raise InputError(
+            "drawn-for-comparison",
             "the gold labels were drawn to compare runs, and say nothing about documents that all runs have at the "
-            "same rank: the ceiling needs a sample of all that the runs show (`ringtrue sample`, without --compare), "
-            "labels of several judges, or a confusion matrix (--confusion)"
+            "same rank: the ceiling needs a sample of all that the runs show",
+            suggestions=[Suggestion("draws one", function="sample", budget=...), *OTHER_SOURCES],
         )
     if problem.design == "whole_queries":
         return JudgeDifference(
@@ -300,7 +314,7 @@ def _difference_from_gold(problem: CorrectionProblem, inputs: ReportInputs) -> J
             testing_judge="gold",
             covered=len(pairs.gold),
             matrix_source=f"estimated from {format_count(len(pairs.gold), 'document')} that both label",
-            notes=("nDCG by gold, on the queries that gold judged",),
+            notes=(Note("gold-queries-only", "nDCG by gold, on the queries that gold judged"),),
         )
     table = pairs.weigh_confusion()
     counts = table.counts.T * ((pairs.bronze >= 0).sum() / table.counts.sum())
@@ -316,7 +330,11 @@ def _difference_from_gold(problem: CorrectionProblem, inputs: ReportInputs) -> J
         raw=True,
         covered=top_judgments.frame.height,
         matrix_source=f"estimated from {format_count(len(pairs.gold), 'gold label')}, weighted by what they stand for",
-        notes=(f"only documents in a run's first {pairs.depth} count here, for gold was drawn from these",),
+        notes=(
+            Note(
+                "tops-only", f"only documents in a run's first {pairs.depth} count here, for gold was drawn from these"
+            ),
+        ),
     )
 
 

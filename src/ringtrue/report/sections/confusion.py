@@ -138,7 +138,10 @@ def pair_gold_with_bronze(problem: CorrectionProblem, inputs: ReportInputs) -> G
     best_rank, docs_by_run = _find_in_runs(problem, labels, inputs.depth, deepest=deepest)
     kept = np.flatnonzero(best_rank > 0 if from_runs else labels["bronze"].to_numpy() >= 0)
     if not len(kept):
-        raise MismatchError("no gold document has a bronze label, or none is in a run: what bronze mixes up is unknown")
+        raise MismatchError(
+            "gold-without-bronze",
+            "no gold document has a bronze label, or none is in a run: what bronze mixes up is unknown",
+        )
     rows = labels[kept]
     gold, bronze = (rows[name].to_numpy().astype(np.int64) for name in ("label", "bronze"))
     weighted = from_runs and "prob" in rows.columns and not rows["prob"].null_count()

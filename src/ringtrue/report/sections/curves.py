@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from ringtrue.evaluation.curves import CurveKind, curve
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
+from ringtrue.messages import Note
 from ringtrue.report.inputs import ReportInputs, all_runs_phrase, find_leaders
 from ringtrue.report.model import Figure, Line, Lines, Section, SectionOutline
 from ringtrue.report.sections.number_phrases import capitalize_first, join_names, pick_form
@@ -76,7 +77,8 @@ def section(inputs: ReportInputs) -> Section | None:
     notes = list(dict.fromkeys(note for curves in curves_by_kind.values() for note in curves.notes))
     opening = "When"
     if inputs.gold is not None:
-        notes.append("curves are by the labels as they are: gold corrects means, not curves")
+        text = "curves are by the labels as they are: gold corrects means, not curves"
+        notes.append(Note("curves-uncorrected", text))
         opening = "By the raw labels, when"
     return OUTLINE.section(
         _summarise_curves(_rank_by_area(curves_by_kind["pr"]), opening),

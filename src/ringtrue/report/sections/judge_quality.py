@@ -9,6 +9,7 @@ from ringtrue.errors import MismatchError
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.quality import judge_quality
+from ringtrue.messages import Note
 from ringtrue.report.inputs import ReportInputs, labels_without_slips, scale_notes, traps_dominate
 from ringtrue.report.model import MAX_CHART_ROWS, Figure, Forest, Point, Points, Section, SectionOutline, Series
 from ringtrue.report.sections.confusion import (
@@ -47,8 +48,8 @@ RIGHT = {"gold": "right by gold", "consensus": "who say what most of the others 
 AGAINST = {"gold": "gold", "consensus": "what most of the others say"}
 TRAP_FLAGS = ("traps", "too fast", "guessing")  # flags that the figure of traps is about
 ACCEPTANCE_RATE = 0.4  # of the traps: the rule of two in five
-NO_TRAPS = "no traps were given: items among the others with a known answer show who looks at all"
-FLAG_MEANING = "a flag is a reason to look at somebody's work, not to drop it unseen"
+NO_TRAPS = Note("no-traps", "no traps were given: items among the others with a known answer show who looks at all")
+FLAG_MEANING = Note("flag-meaning", "a flag is a reason to look at somebody's work, not to drop it unseen")
 
 
 def section(inputs: ReportInputs) -> Section | None:
@@ -72,7 +73,7 @@ def section(inputs: ReportInputs) -> Section | None:
     )
 
 
-def _assess_judges(judged: Judgments | Preferences, inputs: ReportInputs) -> tuple[JudgeQuality, tuple[str, ...]]:
+def _assess_judges(judged: Judgments | Preferences, inputs: ReportInputs) -> tuple[JudgeQuality, tuple[Note, ...]]:
     """The judges by gold, where that is about what they labelled, by traps, and by each other."""
     traps = inputs.traps if isinstance(inputs.traps, type(judged)) else None
     settings: dict[str, Any] = {"traps": traps, "repeats": inputs.repeats, "level": inputs.level}
@@ -87,7 +88,7 @@ def _assess_judges(judged: Judgments | Preferences, inputs: ReportInputs) -> tup
     except MismatchError as error:
         if gold is None:
             raise
-        return judge_quality(judged, **settings), (f"gold says nothing about these judges: {error}",)
+        return judge_quality(judged, **settings), (error.note.about("gold says nothing about these judges"),)
 
 
 def _summarise_judges(quality: JudgeQuality) -> str:
@@ -119,12 +120,13 @@ def _judge_figure(quality: JudgeQuality) -> Figure:
     )
     notes = [FLAG_MEANING] if quality.flagged else []
     if quality.accuracy.value is not None:
-        notes.append(f"the line across is all judges together, by {AGAINST[quality.against or 'consensus']}")
+        text = f"the line across is all judges together, by {AGAINST[quality.against or 'consensus']}"
+        notes.append(Note("line-across", text))
     if len(quality) > MAX_CHART_ROWS:
         more = len(quality.flagged) - MAX_CHART_ROWS
         others = f", {more:,} of the others flagged too" if more > 0 else ""
         shown_judges = f"{MAX_CHART_ROWS} of {len(quality):,} judges, those to look at first"
-        notes.append(f"the chart has {shown_judges}{others}; the table all")
+        notes.append(Note("chart-shortened", f"the chart has {shown_judges}{others}; the table all"))
     return OUTLINE.figure("judges", _describe_judges(quality), _judge_table(quality), chart, notes=notes)
 
 
@@ -134,12 +136,16 @@ def _flag_phrase(report: JudgeReport) -> str:
     return ", ".join(kinds[:2]) + (f" +{len(kinds) - 2}" if len(kinds) > 2 else "")
 
 
+def _has_few_checked_labels(report: JudgeReport) -> bool:
+    return any(note.code == "few-checked-labels" for note in report.notes)
+
+
 def _describe_judges(quality: JudgeQuality) -> str:
     measured = sorted(
         (report for report in quality if report.accuracy.value is not None),
         key=lambda report: report.accuracy.value or 0.0,
     )
-    measured = [report for report in measured if not any("too little" in note for note in report.notes)] or measured
+    measured = [report for report in measured if not _has_few_checked_labels(report)] or measured
     words = []
     if len(measured) > 1:
         low, high = (
@@ -216,9 +222,10 @@ def _confusion_figure(quality: JudgeQuality) -> Figure | None:
     )
     notes = []
     if any(map(_is_against_consensus, shown)):
-        notes.append("documents on which the others tie are not in a matrix")
+        notes.append(Note("ties-left-out", "documents on which the others tie are not in a matrix"))
     if len(checkable) > len(shown):
-        notes.append(f"{len(shown)} of {len(quality):,} judges: flagged ones first, then those with the most labels")
+        text = f"{len(shown)} of {len(quality):,} judges: flagged ones first, then those with the most labels"
+        notes.append(Note("chart-shortened", text))
     return OUTLINE.figure(
         "confusion-by-judge",
         _describe_mistakes(shown),
@@ -257,15 +264,18 @@ def trap_figure(quality: JudgeQuality) -> Figure | None:
         return None
     fewest_first = sorted(judges, key=lambda judge: (judge.pass_rate, -judge.traps.n, judge.report.judge))
     timed = [(judge, judge.report.speed.median) for judge in judges if judge.report.speed is not None]
-    notes = [f"the line across: a batch of work is accepted from {ACCEPTANCE_RATE:.0%} of its traps on"]
+    text = f"the line across: a batch of work is accepted from {ACCEPTANCE_RATE:.0%} of its traps on"
+    notes = [Note("line-across", text)]
     if 0 < len(timed) < len(judges):
         untimed = f"{len(judges) - len(timed)} of {len(judges)} judges"
-        notes.append(f"{untimed} took an unknown time and are in the table alone")
+        text = f"{untimed} took an unknown time and are in the table alone"
+        notes.append(Note("unknown-times", text))
     if not timed:
-        notes.append("the labels have no column `seconds` or `time`: how fast they came is not known")
+        text = "the labels have no column `seconds` or `time`: how fast they came is not known"
+        notes.append(Note("unknown-times", text))
         if len(judges) > MAX_CHART_ROWS:
             fewest = f"the {MAX_CHART_ROWS} of {len(judges):,} judges who pass the fewest"
-            notes.append(f"the chart has {fewest}; the table all")
+            notes.append(Note("chart-shortened", f"the chart has {fewest}; the table all"))
     return OUTLINE.figure(
         "traps",
         _describe_traps(fewest_first, sorted(seconds for _, seconds in timed)),

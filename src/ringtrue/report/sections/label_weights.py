@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
 from ringtrue.judges.disagreement import disagree, weight
+from ringtrue.messages import Note
 from ringtrue.report.inputs import ReportInputs, labels_without_traps, scale_notes
 from ringtrue.report.model import Figure, Forest, Section, SectionOutline, Series
 from ringtrue.report.sections.number_phrases import (
@@ -115,14 +116,16 @@ def _describe_weights(model: Disagreement) -> str:
     )
 
 
-def _weight_notes(model: Disagreement) -> tuple[str, ...]:
+def _weight_notes(model: Disagreement) -> list[Note]:
     notes, lowest = [], model.levels[0]
     if model.weights[lowest].method == "lowest level":
-        notes.append(f"{lowest}, the lowest label, is worth nothing by choice")
+        notes.append(Note("lowest-worth-nothing", f"{lowest}, the lowest label, is worth nothing by choice"))
     values = [estimate.value for estimate in model.weights.values() if estimate.value is not None]
     if values != sorted(values):
-        notes.append("a higher label is not always worth more: the scale is not one of worth")
-    return (*notes, "which M of N users count is a choice that no data can make: report which you took")
+        text = "a higher label is not always worth more: the scale is not one of worth"
+        notes.append(Note("unordered-worth", text))
+    choice = "which M of N users count is a choice that no data can make: report which you took"
+    return [*notes, Note("choice-of-users", choice)]
 
 
 def _weight_table(model: Disagreement) -> Grid:

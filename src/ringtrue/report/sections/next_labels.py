@@ -11,6 +11,7 @@ from ringtrue.errors import InputError
 from ringtrue.evaluation.inputs import pool
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
+from ringtrue.messages import Argument, Call, Note
 from ringtrue.report.inputs import ReportInputs
 from ringtrue.report.model import Figure, Line, Lines, Point, Section, SectionOutline
 from ringtrue.report.sections.number_phrases import format_percent
@@ -57,7 +58,7 @@ def find_missing_labels(inputs: ReportInputs) -> MissingLabels:
 
 
 def section(inputs: ReportInputs) -> Section | None:
-    """Unjudged documents first, then the interval that further gold labels give, and the commands for both."""
+    """Unjudged documents first, then the interval that further gold labels give, and the calls for both."""
     if inputs.scores is None:
         return None
     lacking = find_missing_labels(inputs)
@@ -68,15 +69,15 @@ def section(inputs: ReportInputs) -> Section | None:
             raise
         return OUTLINE.section(
             _summarise_missing(lacking),
-            tables=(_missing_table(lacking), _commands_table(_pool_command(inputs, lacking))),
-            notes=(str(error),),
+            tables=(_missing_table(lacking),),
+            calls=_pool_calls(inputs, lacking),
+            notes=(error.note,),
         )
-    tables = (_missing_table(lacking),) if lacking.unjudged else ()
-    commands = [*_pool_command(inputs, lacking), *_sample_command(inputs, forecast)]
     return OUTLINE.section(
         f"{_summarise_missing(lacking)} {_summarise_gain(forecast)}",
         *_forecast_figures(inputs, forecast),
-        tables=(*tables, _commands_table(commands)) if commands else tables,
+        tables=(_missing_table(lacking),) if lacking.unjudged else (),
+        calls=[*_pool_calls(inputs, lacking), *_sample_calls(inputs, forecast)],
     )
 
 
@@ -224,18 +225,20 @@ def _format_width(width: float) -> str:
     return "0" if width <= 0 else f"{width:.{max(0, 1 - floor(log10(width)))}f}"
 
 
-def _forecast_notes(forecast: Forecast) -> tuple[str, ...]:
-    notes = [f"a forecast: it rests on {forecast.rests_on}"]
+def _forecast_notes(forecast: Forecast) -> list[Note]:
+    notes = [Note("forecast", f"a forecast: it rests on {forecast.rests_on}")]
     if forecast.low:
-        notes.append("a range is rough: in simulations about nine of ten held what came")
+        notes.append(Note("rough-range", "a range is rough: in simulations about nine of ten held what came"))
     if forecast.gold_only:
-        notes.append(
+        text = (
             "this is gold by itself: the better the labels that there are go along with it, the more they shorten the "
             "interval"
         )
+        notes.append(Note("gold-alone", text))
     if forecast.now is None:
-        notes.append("if the labels that there are come from the judge whom you trust most, no gold is needed")
-    return tuple(notes)
+        text = "if the labels that there are come from the judge you trust most, no gold is needed"
+        notes.append(Note("gold-not-needed", text))
+    return notes
 
 
 def _describe_missing(lacking: MissingLabels) -> str:
@@ -256,29 +259,24 @@ def _missing_table(lacking: MissingLabels) -> tuple[str, Grid]:
     )
 
 
-def _pool_command(inputs: ReportInputs, lacking: MissingLabels) -> list[tuple[str, str]]:
-    """What to do about documents without a label, and the command that does it."""
+def _pool_calls(inputs: ReportInputs, lacking: MissingLabels) -> list[Call]:
+    """What to do about documents without a label."""
     if not lacking.unjudged:
         return []
-    task = f"list what the runs show down to rank {lacking.depth}, and label what has no label"
-    runs = inputs.names.get("runs", "RUN…")
-    return [(task, f"ringtrue pool {runs} --depth {lacking.depth} -o pool.csv")]
+    purpose = f"lists what the runs show down to rank {lacking.depth}, to label what has no label"
+    return [Call("pool", inputs.paths.get("runs", ()), {"depth": lacking.depth, "output": "pool.csv"}, purpose)]
 
 
-def _sample_command(inputs: ReportInputs, forecast: Forecast) -> list[tuple[str, str]]:
+def _sample_calls(inputs: ReportInputs, forecast: Forecast) -> list[Call]:
     """The same about gold labels, where more of them help."""
     if not forecast.further or _is_hardly_worth_it(forecast):
         return []
-    runs, judgments = inputs.names.get("runs", "RUN…"), inputs.names.get("judgments", "JUDGMENTS")
     count = forecast.further[_recommended_index(forecast)]
-    option, unit = ("--budget", "document") if forecast.unit == "document" else ("--queries", "whole query")
-    further, already = (
-        ("further ", f" --already {inputs.names.get('gold', 'GOLD')}") if forecast.continues else ("", "")
-    )
-    options = f"{option} {count} --for '{inputs.measure}'{already} -o next.csv"
-    task = f"draw {format_count(count, further + unit)} for gold to judge"
-    return [(task, f"ringtrue sample {runs} --judgments {judgments} {options}")]
-
-
-def _commands_table(commands: list[tuple[str, str]]) -> tuple[str, Grid]:
-    return "To paste into a terminal", Grid(columns=["to", "command"], rows=[list(row) for row in commands], left=2)
+    size, unit = ("budget", "document") if forecast.unit == "document" else ("queries", "whole query")
+    roles = {"judgments": "judgments", **({"already": "gold"} if forecast.continues else {})}
+    arguments: dict[str, Argument] = {
+        name: inputs.paths[role][0] for name, role in roles.items() if role in inputs.paths
+    }
+    arguments |= {size: count, "measures": inputs.measure, "output": "next.csv"}
+    purpose = f"draws {format_count(count, ('further ' if forecast.continues else '') + unit)} for gold to judge"
+    return [Call("sample", inputs.paths.get("runs", ()), arguments, purpose)]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Sized
+from collections.abc import Iterable, Sequence, Sized
 
+from ringtrue.messages import Note
 from ringtrue.stats.results import Estimate
 
 
@@ -106,3 +107,13 @@ def capitalize_first(words: str) -> str:
         'Where gold says 0'
     """
     return words[:1].upper() + words[1:]
+
+
+def join_reasons(notes: Iterable[str]) -> str:
+    """What notes say, as part of a sentence; what to do about it has its place elsewhere.
+
+    Examples:
+        >>> join_reasons([Note("single-query", "one query has no interval"), Note("few-gold", "only 2 gold labels")])
+        'one query has no interval; only 2 gold labels'
+    """
+    return "; ".join(note.sentence if isinstance(note, Note) else note for note in notes)

@@ -13,8 +13,10 @@ from ringtrue.evaluation.measures import FloatArray
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
 from ringtrue.gold.planning.goals import needed_ratio
+from ringtrue.messages import Note, Suggestion
 from ringtrue.report.inputs import EQUAL_DIGITS, ReportInputs, compare_run_pairs, order_runs
 from ringtrue.report.model import Line, Lines, Point, Section, SectionOutline
+from ringtrue.report.sections.number_phrases import join_reasons
 from ringtrue.stats.intervals import t_quantile
 from ringtrue.stats.results import Comparison
 
@@ -98,10 +100,9 @@ def section(inputs: ReportInputs) -> Section | None:
     comparison = compare_run_pairs(inputs)[names[0], names[1]]
     spreads = _collect_spreads(inputs, comparison, queries)
     if not spreads:
-        reason = "no two runs differ on several queries"
-        if comparison.difference.value is None:
-            reason = "; ".join(comparison.notes)
-        raise InputError(f"{reason}: there is no telling what other queries would show")
+        known = comparison.difference.value is not None
+        reason = "no two runs differ on several queries" if known else join_reasons(comparison.notes)
+        raise InputError("no-differences", f"{reason}: what other queries would show is unknown")
     name, first_spread = next(iter(spreads.items()))
     detectable_now = _detectable(first_spread, queries, inputs.level)
     observed = round(abs(comparison.difference.value or 0.0), EQUAL_DIGITS) if name != TYPICAL_PAIR else None
@@ -220,23 +221,26 @@ def _describe_power(
 
 def _power_notes(
     inputs: ReportInputs, comparison: Comparison, first_spread: DifferenceSpread, queries: int
-) -> tuple[str, ...]:
+) -> list[Note]:
     notes = []
     comparisons = inputs.comparisons
     if comparisons is not None and len(comparisons) > 1:
         family = _detectable(first_spread, queries, 1 - (1 - comparisons.level) / len(comparisons))
-        notes.append(
+        text = (
             f"this is for one pair that was chosen beforehand; as one of {len(comparisons):,} pairs that are all "
             f"looked at, it takes up to {_format_two_digits(family)}"
         )
+        notes.append(Note("one-pair-chosen-beforehand", text))
     low, high = comparison.difference.low, comparison.difference.high
     if low is not None and high is not None and comparison.difference.se:
         interval = f"{_format_two_digits(low)} to {_format_two_digits(high)}"
-        notes.append(
+        text = (
             f"the difference that was seen is itself uncertain ({interval}): plan for the smallest one that would "
-            "matter to you (`ringtrue plan --difference`)"
+            "matter to you"
         )
-    return tuple(notes)
+        plan_for = Suggestion("says what it takes", function="plan", difference=...)
+        notes.append(Note("difference-uncertain", text, suggestions=[plan_for]))
+    return notes
 
 
 def _power_table(spreads: dict[str, DifferenceSpread], queries: int, needed: int | None, inputs: ReportInputs) -> Grid:

@@ -11,6 +11,7 @@ import polars as pl
 from ringtrue.evaluation.significance import differences, largest_differences
 from ringtrue.formatting.grid import Grid, format_signed
 from ringtrue.formatting.phrases import format_count
+from ringtrue.messages import Note
 from ringtrue.report.inputs import ReportInputs, compare_run_pairs, find_leaders, order_runs, score_as_labelled
 from ringtrue.report.model import Bars, Section, SectionOutline
 from ringtrue.report.sections.number_phrases import join_names
@@ -149,17 +150,20 @@ def _drop_level_queries(table: pl.DataFrame) -> pl.DataFrame:
     return unequal if unequal.height and table.height - unequal.height > MAX_LEVEL_QUERIES else table
 
 
-def _difference_notes(tables: Iterable[pl.DataFrame], scores: Scores) -> tuple[str, ...]:
+def _difference_notes(tables: Iterable[pl.DataFrame], scores: Scores) -> list[str]:
     notes = list(scores.notes)
     heights = [(table.height, _drop_level_queries(table).height) for table in tables]
     if any(drawn_count < total for total, drawn_count in heights):
-        notes.append("queries where the two are level are not drawn; the table has them")
+        text = "queries where the two are level are not drawn; the table has them"
+        notes.append(Note("level-queries-not-drawn", text))
     queries = max(drawn_count for _, drawn_count in heights)
     if queries > MAX_BARS:
-        notes.append(f"of {queries:,} queries the {MAX_BARS} outermost are drawn; the table has all")
+        text = f"of {queries:,} queries the {MAX_BARS} outermost are drawn; the table has all"
+        notes.append(Note("chart-shortened", text))
     elif queries > MAX_NAMED_BARS:
-        notes.append(f"of {queries:,} queries the {MAX_NAMED_BARS} outermost are named; the table has all")
-    return tuple(notes)
+        text = f"of {queries:,} queries the {MAX_NAMED_BARS} outermost are named; the table has all"
+        notes.append(Note("chart-shortened", text))
+    return notes
 
 
 def _difference_table(tables: dict[str, pl.DataFrame], a: str, measure: str) -> Grid:

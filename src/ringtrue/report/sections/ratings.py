@@ -10,6 +10,7 @@ import polars as pl
 
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
+from ringtrue.messages import Note
 from ringtrue.preference import rate
 from ringtrue.preference.rate import drop_traps, trap_notes
 from ringtrue.report.inputs import ReportInputs, votes_without_traps
@@ -29,9 +30,10 @@ OUTLINE = SectionOutline(
 )
 MAX_QUERIES_SHOWN = 4  # charts side by side
 MAX_DOCS, MAX_DOCS_SINGLE_QUERY = 10, 25  # in each of them, and where there is one alone
-READING = (
+READING = Note(
+    "rating-scale",
     "ratings are in log odds around 0: a difference of 1.1 is a 75% chance that a vote prefers the higher one; "
-    "intervals are of a rating less the mean of its query"
+    "intervals are of a rating less the mean of its query",
 )
 
 
@@ -45,7 +47,7 @@ def section(inputs: ReportInputs) -> Section | None:
     repeated = regular_votes.frame.height - ratings.votes
     if repeated:
         again = f"{format_count(repeated, 'vote')} of a judge on the same pair again"
-        notes = (*notes, f"{again}: the {inputs.repeats} one counts")
+        notes = (*notes, Note("repeated-votes", f"{again}: the {inputs.repeats} one counts"))
     tables = [rows for _, rows in ratings.frame.group_by("query", maintain_order=True)]
     shown_tables = sorted(tables, key=lambda rows: -int(rows["votes"].sum()))[:MAX_QUERIES_SHOWN]
     named, limit = (False, MAX_DOCS_SINGLE_QUERY) if len(tables) == 1 else (True, MAX_DOCS)
@@ -130,15 +132,16 @@ def _describe_first_two(ratings: Ratings, rows: pl.DataFrame) -> str:
     return f"{statement}, and it is {format_percent(group['ahead'][0])} sure that it is better"
 
 
-def _limit_notes(tables: Sequence[pl.DataFrame], shown_tables: Sequence[pl.DataFrame], limit: int) -> list[str]:
+def _limit_notes(tables: Sequence[pl.DataFrame], shown_tables: Sequence[pl.DataFrame], limit: int) -> list[Note]:
     notes = []
     if len(tables) > len(shown_tables):
         shown = f"the {len(shown_tables)} of {len(tables):,} queries with the most votes"
-        notes.append(f"the charts have {shown}; the table has all")
+        notes.append(Note("chart-shortened", f"the charts have {shown}; the table has all"))
     if any(rows.height > limit for rows in shown_tables):
-        notes.append(f"the first {limit} documents of a query are shown")
+        notes.append(Note("chart-shortened", f"the first {limit} documents of a query are shown"))
     if any(rows["group"].n_unique() > 1 for rows in shown_tables):
-        notes.append("where no chain of votes joins all documents, the chart has the largest group that one joins")
+        text = "where no chain of votes joins all documents, the chart has the largest group that one joins"
+        notes.append(Note("largest-group-drawn", text))
     return notes
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from ringtrue.evaluation.significance import assign_letters, find_homogeneous_groups
 from ringtrue.formatting.grid import Grid, format_signed
 from ringtrue.formatting.phrases import format_amount, format_count
+from ringtrue.messages import Note
 from ringtrue.report.inputs import (
     EQUAL_DIGITS,
     PairComparisons,
@@ -30,6 +31,7 @@ from ringtrue.report.sections.number_phrases import (
     format_number,
     format_p_value,
     join_names,
+    join_reasons,
     pick_form,
 )
 from ringtrue.stats.results import Comparison, Comparisons, Estimate, describe_intervals, format_estimates
@@ -76,7 +78,7 @@ def section(inputs: ReportInputs) -> Section | None:
     return OUTLINE.section(
         _summarise_comparisons(names, leading, pairs, comparisons),
         figure,
-        notes=(f"p: {comparisons.test}; adjusted: {comparisons.family}", *comparisons.notes),
+        notes=(Note("test-used", f"p: {comparisons.test}; adjusted: {comparisons.family}"), *comparisons.notes),
     )
 
 
@@ -147,7 +149,7 @@ def _summarise_comparisons(
 def _summarise_pair(comparison: Comparison) -> str:
     a, b = comparison.a, comparison.b
     if comparison.difference.value is None or comparison.p_adjusted is None:
-        return f"{a} and {b} cannot be compared: {'; '.join(comparison.notes)}."
+        return f"{a} and {b} cannot be compared: {join_reasons(comparison.notes)}."
     difference = format_estimate(comparison.difference, _difference_digits(comparison.difference))
     evidence = f"{a} − {b} is {difference}, {format_p_value(comparison.p_adjusted)}"
     if comparison.better is not None:
@@ -201,7 +203,7 @@ def _describe_top_pairs(names: Sequence[str], pairs: PairComparisons) -> str:
     return f"{where} {len(decisions)} {pick_form(decisions, 'is', 'are')} decided: {join_names(decisions)}."
 
 
-def _comparison_notes(names: Sequence[str], pairs: PairComparisons, letters: Mapping[str, str]) -> tuple[str, ...]:
+def _comparison_notes(names: Sequence[str], pairs: PairComparisons, letters: Mapping[str, str]) -> list[Note]:
     notes, best, others = [], names[0], names[1:]
     significant_alone = [
         run
@@ -214,27 +216,32 @@ def _comparison_notes(names: Sequence[str], pairs: PairComparisons, letters: Map
         [run for run in significant_alone if sign * _known_difference(pairs, best, run) > 0] for sign in (1, -1)
     )
     if behind:
-        notes.append(f"looked at alone, the best would also be better than {join_names(behind)}; {BY_CHANCE}")
+        text = f"looked at alone, the best would also be better than {join_names(behind)}; {BY_CHANCE}"
+        notes.append(Note("better-if-alone", text))
     if ahead:
-        notes.append(f"looked at alone, {join_names(ahead)} would be better than {best}; {BY_CHANCE}")
+        text = f"looked at alone, {join_names(ahead)} would be better than {best}; {BY_CHANCE}"
+        notes.append(Note("better-if-alone", text))
     if stronger := [run for run in others if _known_difference(pairs, best, run) < 0]:
-        notes.append(
+        text = (
             f"the order is by the differences from all the other runs, and {best} is first by those; compared with it "
             f"alone, {join_names(stronger)} {pick_form(stronger, 'lies', 'lie')} ahead"
         )
+        notes.append(Note("first-by-all-differences", text))
     if unknown := [run for run in others if pairs[best, run].p_value is None]:
-        notes.append(f"not compared with the best, and so not told apart from it: {join_names(unknown)}")
+        text = f"not compared with the best, and so not told apart from it: {join_names(unknown)}"
+        notes.append(Note("not-compared", text))
     separated = [run for run in others if not set(letters[run]) & set(letters[best])]
     first = names.index(separated[0]) if separated else len(names)
     if any(run not in separated for run in names[first:]):
-        notes.append(
+        text = (
             "a run further down may share a letter with the best where one above does not: its queries vary more, and "
             "it takes more to tell it apart"
         )
-    return tuple(notes)
+        notes.append(Note("shared-letter", text))
+    return notes
 
 
-def _contradiction_notes(names: Sequence[str], pairs: PairComparisons, inputs: ReportInputs) -> list[str]:
+def _contradiction_notes(names: Sequence[str], pairs: PairComparisons, inputs: ReportInputs) -> list[Note]:
     """Where differences and the values beside them do not say the same."""
     means, measure = estimate_run_means(inputs), inputs.measure
     if means is None:
@@ -245,7 +252,8 @@ def _contradiction_notes(names: Sequence[str], pairs: PairComparisons, inputs: R
         gap = format_amount(-_known_difference(pairs, a, b), _difference_digits(pairs[a, b].difference))
         example = f"{a} has the higher value, and yet lies {gap} behind {b}"
         disagreement = f"disagree about who is ahead for {format_count(len(contradictions), 'pair')} of runs"
-        return [f"values and differences {disagreement}: {example}; {DIFFERENCE_DECIDES}"]
+        text = f"values and differences {disagreement}: {example}; {DIFFERENCE_DECIDES}"
+        return [Note("order-contradicted", text)]
     difference, (first, second) = pairs[names[0], names[1]].difference, (means[run][measure].value for run in names[:2])
     digits = _difference_digits(difference)
     if first is None or second is None or difference.value is None:
@@ -254,7 +262,8 @@ def _contradiction_notes(names: Sequence[str], pairs: PairComparisons, inputs: R
         return []
     shown_first, shown_second, gap = (format_number(value, digits) for value in (first, second, difference.value))
     example = f"{shown_first} − {shown_second} stands beside {gap}"
-    return [f"a difference is not quite that of the two values ({example}); {DIFFERENCE_DECIDES}"]
+    text = f"a difference is not quite that of the two values ({example}); {DIFFERENCE_DECIDES}"
+    return [Note("difference-estimated-jointly", text)]
 
 
 def _comparison_table(

@@ -12,6 +12,7 @@ from ringtrue.evaluation.evaluate import evaluate
 from ringtrue.evaluation.measures import Measure
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_amount, format_count
+from ringtrue.messages import Note
 from ringtrue.report.inputs import (
     Means,
     ReportInputs,
@@ -37,6 +38,7 @@ OUTLINE = SectionOutline(
     needs="runs and judgments",
     figures={"forest": "How good is each run, raw and corrected?"},
 )
+OUTSIDE_POSSIBLE = {"interval-outside-possible", "value-outside-possible"}
 UNBOUNDED = ("DCG", "CG", "TP", "FP", "FN", "TN", "NumRet", "NumRel", "NumRelRet")
 
 
@@ -59,7 +61,9 @@ def section(inputs: ReportInputs) -> Section | None:
         *charts,
         notes=(*_value_notes(inputs, raw), *truth_notes),
     )
-    notes = inputs.scores.notes if correction is None else (*correction.methods.values(), *correction.notes)
+    notes: tuple[str, ...] = inputs.scores.notes
+    if correction is not None:
+        notes = (*(Note("correction-method", text) for text in correction.methods.values()), *correction.notes)
     return OUTLINE.section(best_run_sentence(kinds, inputs), figure, notes=notes)
 
 
@@ -73,7 +77,7 @@ def _value_notes(inputs: ReportInputs, raw: Means) -> Sequence[str]:
     return [*_bounds_notes(inputs), *correction_footnotes(inputs.correction), *failed_checks(inputs.correction.checks)]
 
 
-def _bounds_notes(inputs: ReportInputs) -> list[str]:
+def _bounds_notes(inputs: ReportInputs) -> list[Note]:
     """The bounds of the best run that has some, one sentence for each measure; those of others are in the table."""
     notes = []
     for measure in map(str, inputs.measures):
@@ -81,12 +85,13 @@ def _bounds_notes(inputs: ReportInputs) -> list[str]:
         if not bounds:
             continue
         first = next(run for run in order_runs(inputs) if run in bounds)
-        note = (
+        text = (
             f"{measure} of {first} is {bounds[first]} with lost labels and documents out of the sample's reach at "
             f"worst and at best"
         )
         others = len(bounds) - 1
-        notes.append(f"{note}; the table has the bounds of {format_count(others, 'other run')}" if others else note)
+        elsewhere = f"; the table has the bounds of {format_count(others, 'other run')}" if others else ""
+        notes.append(Note("bounded-value", f"{text}{elsewhere}"))
     return notes
 
 
@@ -96,7 +101,7 @@ def _bounds_by_run(inputs: ReportInputs, measure: str) -> dict[str, Bounds]:
     return {run: row[measure] for run, row in inputs.correction.bounds.items() if measure in row}
 
 
-def _true_means(inputs: ReportInputs) -> tuple[Means | None, list[str]]:
+def _true_means(inputs: ReportInputs) -> tuple[Means | None, list[Note]]:
     """What the true labels say of the same queries; or why they say nothing of them."""
     if inputs.truth is None or inputs.scores is None:
         return None, []
@@ -105,7 +110,8 @@ def _true_means(inputs: ReportInputs) -> tuple[Means | None, list[str]]:
     if covered < len(measured):
         coverage = f"{covered:,} of the {len(measured):,} queries" if covered else "none of the queries"
         left_out = f"truth is left out: it has labels for {coverage} that the runs are measured by"
-        return None, [f"{left_out}, and a mean over other queries cannot stand beside theirs"]
+        text = f"{left_out}, and a mean over other queries cannot stand beside theirs"
+        return None, [Note("truth-left-out", text)]
     labels = Judgments(inputs.truth.frame.filter(pl.col("query").is_in(measured.implode())))
     return evaluate(inputs.runs, labels, inputs.measures, **inputs.evaluation_options).means(level=inputs.level), []
 
@@ -222,8 +228,7 @@ def why_impossible(estimate: Estimate, measure: Measure) -> str | None:
         return "below 0, where no score can be"
     if estimate.value > 1 and measure.name not in UNBOUNDED:
         return "above 1, where no score can be"
-    codes = {getattr(note, "code", "") for note in estimate.notes}
-    if codes & {"interval-outside-possible", "value-outside-possible"}:
+    if OUTSIDE_POSSIBLE & {getattr(note, "code", "") for note in estimate.notes}:
         return "beyond what a list could be worth"
     return None
 

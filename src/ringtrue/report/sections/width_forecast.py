@@ -15,6 +15,7 @@ from ringtrue.gold.correction.pool import is_linear
 from ringtrue.gold.designs import Population
 from ringtrue.gold.sampling import sample
 from ringtrue.report.inputs import ReportInputs, order_runs, score_as_labelled
+from ringtrue.report.sections.number_phrases import join_reasons
 from ringtrue.stats.intervals import normal_quantile, t_quantile
 from ringtrue.stats.results import Estimate
 from ringtrue.tables import Judgments
@@ -147,7 +148,8 @@ def _forecast_first_queries(inputs: ReportInputs) -> Forecast:
     """Gold judges whole queries, and nothing is known of how bronze errs: so much would gold tell by itself."""
     run, raw = _best_run_as_labelled(inputs)
     if not raw.se:
-        raise InputError(f"{run} has one value for all queries: how much others would differ cannot be told")
+        text = "has one value for all queries, so that how much others would differ is unknown"
+        raise InputError("all-queries-alike", text, subject=run)
     total = _query_count(inputs)
     further = (*(count for count in FIRST_QUERY_COUNTS if count < total), total)
     spread = _variance(raw) * total
@@ -202,7 +204,9 @@ def _split_variance(
     assert inputs.correction is not None
     current = inputs.correction.corrected[run][inputs.measure]
     if current.se is None:
-        raise InputError(f"{run} has no interval, and so none can be forecast: {'; '.join(current.notes)}")
+        raise InputError(
+            "no-forecast", f"no interval, and so none can be forecast: {join_reasons(current.notes)}", subject=run
+        )
     if inputs.correction.population == "these":
         return current, _VarianceParts(queries=0.0, gold=_variance(current), level=inputs.level, df=np.inf)
     corrected = inputs.correct_runs("forecast", inputs.measures[:1], population="these").corrected
@@ -237,7 +241,7 @@ def _expected_half_width(
         rng=inputs.rng("forecast"),
     )
     if run not in sampled.expected:
-        raise InputError(f"no interval of {run} can be forecast: {'; '.join(sampled.notes)}")
+        raise InputError("no-forecast", f"no interval can be forecast: {join_reasons(sampled.notes)}", subject=run)
     return sampled.expected[run][inputs.measure]
 
 
