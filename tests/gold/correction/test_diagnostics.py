@@ -34,14 +34,14 @@ SEEDS = st.integers(0, 2**32 - 1)
 def checks(
     asked: Asked, sample: GoldSample, *, called: Any = None, among: Any = None, right: Any = None
 ) -> dict[str, Check]:
-    """By name; `right` says of each label of the sample whether bronze is."""
+    """By name with hyphens; `right` says of each label of the sample whether bronze is."""
     said = np.array(asked.pool.levels)[asked.pool.level] >= 1 if called is None else called
     relevant = sample.labels >= 1 if right is None else np.where(right, said[sample.positions], ~said[sample.positions])
     every = np.ones(len(asked.pool), dtype=bool) if among is None else among
     found = run_checks(
         asked.pool, sample, relevant=relevant, bronze_relevant=said, eligible=every, rng=np.random.default_rng(5)
     )
-    return {check.name: check for check in found}
+    return {check.name.replace(" ", "-"): check for check in found}
 
 
 def at_random(asked: Asked, size: int, seed: int = 1) -> GoldSample:
@@ -86,12 +86,12 @@ def test_every_check_is_made_and_a_random_sample_of_a_steady_judge_passes_all() 
     asked = large()
     sample = at_random(asked, 200)
     found = checks(asked, sample, called=steady(asked))
-    assert list(found) == ["sample against pool", "ranks against pool", "better than chance", "accuracy by rank",
-                           "accuracy by run", "accuracy by query", "number of labels",
-                           "spread over queries"]  # fmt: skip
+    assert list(found) == ["sample-against-pool", "ranks-against-pool", "better-than-chance", "accuracy-by-rank",
+                           "accuracy-by-run", "accuracy-by-query", "number-of-labels",
+                           "spread-over-queries"]  # fmt: skip
     assert all(check.passed for check in found.values())
     assert all(check.note is None for check in found.values())
-    assert names(found["number of labels"].finding, "200")
+    assert names(found["number-of-labels"].finding, "200")
 
 
 def test_the_sample_against_its_pool_is_a_z_test_of_shares() -> None:
@@ -100,7 +100,7 @@ def test_the_sample_against_its_pool_is_a_z_test_of_shares() -> None:
     inside, outside = np.flatnonzero(called), np.flatnonzero(~called)
     n = len(asked.pool)
     sample = asked.sample(np.concatenate([inside[:63], outside[:37]]), 100 / n)
-    found = checks(asked, sample, called=called)["sample against pool"]
+    found = checks(asked, sample, called=called)["sample-against-pool"]
     pool = called.mean()
     # Under the pool's own share, with the factor for a finite pool; the residuals are taken about that share.
     error = np.sqrt((63 * (1 - pool) ** 2 + 37 * pool**2) * (1 - 100 / n)) / 100
@@ -116,7 +116,7 @@ def test_the_sample_against_its_pool_is_a_z_test_of_shares() -> None:
 def test_a_sample_of_which_bronze_calls_everything_relevant_does_not_pass_for_lack_of_spread() -> None:
     asked = large()
     called = np.arange(len(asked.pool)) % 5 < 2
-    found = checks(asked, asked.sample(np.flatnonzero(called)[:40], 0.1), called=called)["sample against pool"]
+    found = checks(asked, asked.sample(np.flatnonzero(called)[:40], 0.1), called=called)["sample-against-pool"]
     assert not found.passed
     assert found.p_value < 1e-6
 
@@ -126,8 +126,8 @@ def test_probabilities_weigh_the_sample_before_it_is_held_against_the_pool() -> 
     called = np.arange(len(asked.pool)) % 2 == 0
     prob = np.where(called, 0.4, 0.1)
     places = np.flatnonzero(np.random.default_rng(3).random(len(asked.pool)) < prob)
-    assert checks(asked, asked.sample(places, prob), called=called)["sample against pool"].passed
-    assert not checks(asked, asked.sample(places, 0.25), called=called)["sample against pool"].passed
+    assert checks(asked, asked.sample(places, prob), called=called)["sample-against-pool"].passed
+    assert not checks(asked, asked.sample(places, 0.25), called=called)["sample-against-pool"].passed
 
 
 def test_only_documents_that_count_are_held_against_the_sample() -> None:
@@ -136,16 +136,16 @@ def test_only_documents_that_count_are_held_against_the_sample() -> None:
     even = np.arange(len(asked.pool)) % 2 == 0
     called = np.random.default_rng(4).random(len(asked.pool)) < np.where(even, 0.2, 0.8)
     sample = asked.sample(np.flatnonzero(even)[::3], 1 / 3)
-    assert not checks(asked, sample, called=called)["sample against pool"].passed
-    assert checks(asked, sample, called=called, among=even)["sample against pool"].passed
-    nothing = checks(asked, sample, called=called, among=~even)["sample against pool"]
+    assert not checks(asked, sample, called=called)["sample-against-pool"].passed
+    assert checks(asked, sample, called=called, among=even)["sample-against-pool"].passed
+    nothing = checks(asked, sample, called=called, among=~even)["sample-against-pool"]
     assert (nothing.passed, nothing.p_value) == (False, None)
-    assert checks(asked, sample, called=called, among=np.zeros_like(even))["sample against pool"].passed
+    assert checks(asked, sample, called=called, among=np.zeros_like(even))["sample-against-pool"].passed
 
 
 def test_a_census_fits_its_pool() -> None:
     asked = large()
-    found = checks(asked, asked.sample(np.arange(len(asked.pool)), 1.0))["sample against pool"]
+    found = checks(asked, asked.sample(np.arange(len(asked.pool)), 1.0))["sample-against-pool"]
     assert (found.passed, found.p_value) == (True, None)
 
 
@@ -153,8 +153,8 @@ def test_a_census_fits_its_pool() -> None:
 def test_good_samples_are_doubted_one_time_in_a_hundred_by_each_check() -> None:
     asked = large(queries=10)
     found = [checks(asked, at_random(asked, 80, seed), called=steady(asked, seed)) for seed in range(200)]
-    for name in ("sample against pool", "ranks against pool", "accuracy by rank", "accuracy by run",
-                 "accuracy by query"):  # fmt: skip
+    for name in ("sample-against-pool", "ranks-against-pool", "accuracy-by-rank", "accuracy-by-run",
+                 "accuracy-by-query"):  # fmt: skip
         p = np.array([one[name].p_value for one in found])
         assert np.mean(p < 0.01) <= 0.03, name
         assert np.mean(p < 0.5) == pytest.approx(0.5, abs=0.1), name
@@ -166,19 +166,19 @@ def test_a_judge_who_errs_at_the_bottom_is_found_by_rank_alone() -> None:
     rank = np.zeros(len(asked.pool))
     rank[asked.pool.doc_index] = asked.pool.rank
     found = checks(asked, sample, right=rank[sample.positions] <= 7)
-    assert not found["accuracy by rank"].passed
-    assert found["accuracy by rank"].p_value == 0.001
-    assert found["accuracy by rank"].note.code == "accuracy-differs"
-    assert found["accuracy by query"].passed
-    assert found["accuracy by run"].p_value is None  # there is one run
+    assert not found["accuracy-by-rank"].passed
+    assert found["accuracy-by-rank"].p_value == 0.001
+    assert found["accuracy-by-rank"].note.code == "accuracy-differs"
+    assert found["accuracy-by-query"].passed
+    assert found["accuracy-by-run"].p_value is None  # there is one run
 
 
 def test_a_judge_who_errs_in_one_query_is_found_by_query() -> None:
     asked = large(runs=1)
     sample = at_random(asked, 240)
     found = checks(asked, sample, right=asked.pool.query[sample.positions] > 4)
-    assert not found["accuracy by query"].passed
-    assert found["accuracy by rank"].passed
+    assert not found["accuracy-by-query"].passed
+    assert found["accuracy-by-rank"].passed
 
 
 def test_a_judge_who_favours_a_run_is_found_by_run() -> None:
@@ -187,14 +187,14 @@ def test_a_judge_who_favours_a_run_is_found_by_run() -> None:
     member = np.zeros((len(asked.pool), 2), dtype=bool)
     member[asked.pool.doc_index, asked.pool.run] = True
     found = checks(asked, sample, right=~(member[:, 0] & ~member[:, 1])[sample.positions])
-    assert not found["accuracy by run"].passed
+    assert not found["accuracy-by-run"].passed
 
 
 def test_a_judge_who_is_always_right_differs_nowhere() -> None:
     asked = large()
     found = checks(asked, at_random(asked, 100), right=np.ones(100, dtype=bool))
     for what in ("rank", "run", "query"):
-        check = found[f"accuracy by {what}"]
+        check = found[f"accuracy-by-{what}"]
         assert (check.passed, check.p_value) == (True, None)
         assert check.note is None
 
@@ -256,7 +256,7 @@ def test_permuting_agrees_with_chi_square_tests_on_relevant_and_other_documents(
     right = np.random.default_rng(6).random(300) < np.array([0.75, 0.7, 0.65])[band]
     called = np.zeros(len(asked.pool), dtype=bool)
     called[sample.positions] = relevant == right
-    found = checks(asked, sample, called=called)["accuracy by rank"]
+    found = checks(asked, sample, called=called)["accuracy-by-rank"]
     chi = [
         stats.chi2_contingency(
             [[(right[kind & (band == part)] == hit).sum() for hit in (True, False)] for part in range(3)]
@@ -270,12 +270,12 @@ def test_permuting_agrees_with_chi_square_tests_on_relevant_and_other_documents(
 
 def test_few_labels_and_few_queries_are_told() -> None:
     asked = large()
-    few = checks(asked, at_random(asked, 29))["number of labels"]
+    few = checks(asked, at_random(asked, 29))["number-of-labels"]
     assert (few.passed, few.note.code) == (False, "few-gold")
     assert names(few.note, "29")
-    assert checks(asked, at_random(asked, 30))["number of labels"].passed
+    assert checks(asked, at_random(asked, 30))["number-of-labels"].passed
     one = np.flatnonzero(asked.pool.query < 3)
-    narrow = checks(asked, asked.sample(one, 0.5))["spread over queries"]
+    narrow = checks(asked, asked.sample(one, 0.5))["spread-over-queries"]
     assert not narrow.passed
     assert narrow.note.code == "few-queries"
     assert names(narrow.note, "3 of 20")
@@ -285,13 +285,13 @@ def test_labels_that_crowd_in_one_query_are_told_though_others_have_one_each() -
     asked = large()
     first = [int(np.flatnonzero(asked.pool.query == query)[0]) for query in range(20)]
     crowd = np.flatnonzero(asked.pool.query == 0)[:20]
-    assert not checks(asked, asked.sample(np.union1d(first, crowd), 0.5))["spread over queries"].passed
-    assert checks(asked, asked.sample(first, 0.5))["spread over queries"].passed
+    assert not checks(asked, asked.sample(np.union1d(first, crowd), 0.5))["spread-over-queries"].passed
+    assert checks(asked, asked.sample(first, 0.5))["spread-over-queries"].passed
 
 
 def test_a_small_collection_is_not_blamed_for_its_size() -> None:
     asked = large(queries=4)
-    assert checks(asked, at_random(asked, 40))["spread over queries"].passed
+    assert checks(asked, at_random(asked, 40))["spread-over-queries"].passed
 
 
 def best_ranks(asked: Asked) -> Any:
@@ -331,12 +331,12 @@ def test_a_sample_of_the_tops_is_doubted_by_its_ranks_and_by_nothing_else_in_the
     top = np.flatnonzero(best_ranks(asked) <= 10)
     called = np.random.default_rng(8).random(len(asked.pool)) < 0.4
     found = checks(asked, asked.sample(top[::2], 0.25), called=called)  # as many as of all, by its probabilities
-    assert not found["ranks against pool"].passed
-    assert found["ranks against pool"].p_value < 1e-6
-    assert found["ranks against pool"].note.code == "ranks-do-not-fit"
-    assert found["sample against pool"].passed
+    assert not found["ranks-against-pool"].passed
+    assert found["ranks-against-pool"].p_value < 1e-6
+    assert found["ranks-against-pool"].note.code == "ranks-do-not-fit"
+    assert found["sample-against-pool"].passed
     among = np.isin(np.arange(len(asked.pool)), top)
-    assert checks(asked, asked.sample(top[::2], 0.5), called=called, among=among)["ranks against pool"].passed
+    assert checks(asked, asked.sample(top[::2], 0.5), called=called, among=among)["ranks-against-pool"].passed
 
 
 def test_ranks_say_nothing_where_there_is_nothing_to_compare() -> None:
@@ -355,7 +355,7 @@ def test_a_judge_no_better_than_chance_is_told_by_weighted_shares() -> None:
     prob = np.where(np.arange(len(asked.pool)) % 2, 0.2, 0.8)
     sample = asked.sample(places, prob)
     said[places] = ~relevant
-    found = checks(asked, sample, called=said)["better than chance"]
+    found = checks(asked, sample, called=said)["better-than-chance"]
     assert (found.passed, found.p_value) == (False, None)
     assert found.note.code == "judge-at-chance"
     assert names(found.finding, "0%", "100%")
@@ -363,7 +363,7 @@ def test_a_judge_no_better_than_chance_is_told_by_weighted_shares() -> None:
     said[places] = np.random.default_rng(9).random(100) < np.where(relevant, 0.7, 0.2)
     weight = 1 / prob[:100]
     yes, no = (np.average(said[places][kind], weights=weight[kind]) for kind in (relevant, ~relevant))
-    found = checks(asked, sample, called=said)["better than chance"]
+    found = checks(asked, sample, called=said)["better-than-chance"]
     assert found.passed
     assert names(found.finding, f"{yes:.0%}", f"{no:.0%}")
 
@@ -373,7 +373,7 @@ def test_few_labels_of_a_kind_do_not_tell_that_a_judge_is_no_better_than_chance(
     asked = large()
     relevant = np.arange(60) < labels
     sample = replace(asked.sample(np.arange(60), 0.5), labels=relevant.astype(np.int64))
-    found = checks(asked, sample, called=np.zeros(len(asked.pool), dtype=bool))["better than chance"]
+    found = checks(asked, sample, called=np.zeros(len(asked.pool), dtype=bool))["better-than-chance"]
     assert found.passed is passed
     assert names(found.finding, "9 relevant") is passed
 
@@ -385,7 +385,7 @@ def test_small_honest_samples_are_seldom_doubted() -> None:
     called = np.random.default_rng(12).random(len(asked.pool)) < 0.9
     size = np.where(called, 2.0, 1.0)
     prob = 10 * size / size.sum()
-    alarms = {"sample against pool": 0, "ranks against pool": 0}
+    alarms = {"sample-against-pool": 0, "ranks-against-pool": 0}
     for _ in range(300):
         places = np.flatnonzero(rng.random(len(asked.pool)) < prob)
         if len(places) < 2:
@@ -400,7 +400,7 @@ def test_small_honest_samples_are_seldom_doubted() -> None:
 def test_gold_of_one_kind_says_nothing_about_chance(label: int) -> None:
     asked = large()
     sample = replace(at_random(asked, 50), labels=np.full(50, label))
-    found = checks(asked, sample)["better than chance"]
+    found = checks(asked, sample)["better-than-chance"]
     assert (found.passed, found.p_value) == (True, None)
 
 

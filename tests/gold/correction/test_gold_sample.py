@@ -165,7 +165,7 @@ def test_the_number_drawn_may_be_written_in_any_way(drawn: Any) -> None:
 def test_two_labels_of_one_document_are_refused() -> None:
     twice = Judgments.of({"query": ["q", "q"], "doc": ["a", "a"], "judge": ["x", "y"], "label": [1, 0]})
     for design in DESIGNS:
-        with pytest.raises(DuplicateError):
+        with refuses(DuplicateError, "several-judges"):
             split_gold(twice, design)
 
 
@@ -247,7 +247,7 @@ def test_a_stratified_sample_without_probabilities_is_refused(pool: Pool) -> Non
 
 @pytest.mark.parametrize("prob", [0.0, -0.5, 1.5])
 def test_a_probability_outside_0_to_1_is_refused_with_its_row(prob: float) -> None:
-    with pytest.raises(TableError):
+    with refuses(TableError, "bad-probability"):
         gold(prob=[0.5, prob, 0.5, 0.5])
 
 
@@ -259,7 +259,7 @@ def test_a_probability_that_next_to_nothing_is_drawn_with_is_refused(pool: Pool)
 
 
 def test_a_missing_probability_is_refused(pool: Pool) -> None:
-    with pytest.raises(TableError):
+    with refuses(TableError, "empty-cell"):
         gold(prob=[0.5, 0.5, None, 0.5])
     # Judgments made of a frame as it is are not looked at so closely.
     frame = gold(prob=0.5).frame.with_columns(prob=pl.Series([0.5, 0.5, None, 0.5]))

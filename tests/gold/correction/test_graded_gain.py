@@ -313,7 +313,7 @@ def test_the_inverse_of_what_has_none_is_refused() -> None:
 def test_settings_that_make_no_sense_are_refused() -> None:
     with refuses(UsageError, "bad-resamples"):
         corrected(lists(1), DCG, table(GOOD), WORTH, resamples=0)
-    with pytest.raises(UsageError):
+    with refuses(UsageError, "bad-level"):
         corrected(lists(1), DCG, table(GOOD), WORTH, level=1)
 
 

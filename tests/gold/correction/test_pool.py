@@ -88,7 +88,7 @@ def test_a_run_without_a_judged_query_is_refused() -> None:
 
 def test_two_bronze_labels_of_a_document_are_refused() -> None:
     twice = {"query": ["q", "q"], "doc": ["a", "a"], "judge": ["x", "y"], "label": [0, 1]}
-    with pytest.raises(DuplicateError):
+    with refuses(DuplicateError, "several-judges"):
         pool_of({"run": {"q": {"a": 1.0}}}, twice, depth=1)
 
 

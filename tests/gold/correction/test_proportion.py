@@ -191,7 +191,7 @@ def test_an_interval_that_nobody_knows_is_refused_with_the_near_miss() -> None:
         correct_share(EBAY, RATES, interval="feiller")  # type: ignore[arg-type]
     with refuses(UsageError, "unknown-interval"):
         correct_share(EBAY, RATES, interval="xyzzy")  # type: ignore[arg-type]
-    with pytest.raises(UsageError):
+    with refuses(UsageError, "bad-level"):
         correct_share(EBAY, RATES, level=1.5)
     with refuses(UsageError, "bad-resamples", "1", "0"):
         correct_share(EBAY, RATES, resamples=0)

@@ -57,7 +57,7 @@ def test_a_file_that_is_no_frame_is_refused(changed: dict[str, Any], code: str, 
 
 
 def test_a_probability_that_is_no_number_is_refused() -> None:
-    with pytest.raises(TableError):
+    with refuses(TableError, "bad-number"):
         SamplingFrame.of(FRAME | {"prob": [0.5, 0.25, 0.25, "x"]})
 
 

@@ -9,6 +9,7 @@ from scipy import special, stats
 from scipy.integrate import simpson
 from statsmodels.stats.power import TTestPower
 
+from gold.refusals import refuses
 from ringtrue.errors import UsageError
 from ringtrue.gold.planning.goals import Goal, needed_ratio, power, require_share
 from ringtrue.messages import Suggestion
@@ -74,7 +75,7 @@ def test_what_cannot_be_asked_is_refused(asked: dict[str, float], code: str, par
 
 
 def test_a_level_of_95_is_refused() -> None:
-    with pytest.raises(UsageError):
+    with refuses(UsageError, "bad-level"):
         Goal(half_width=0.1, level=95.0)
 
 

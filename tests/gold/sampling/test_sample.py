@@ -317,7 +317,7 @@ def test_what_cannot_be_drawn_is_refused(here: World) -> None:
         rt.sample({"x": here.runs["run0"], "y": here.runs["run0"]}, here.bronze, "P@6", budget=10, compare=True)
     with pytest.raises(MismatchError):
         rt.sample(here.runs, {"other": {"d": 1}}, "P@6", budget=10)
-    with pytest.raises(UsageError):
+    with refuses(UsageError, "bad-level"):
         rt.sample(here.runs, here.bronze, "P@6", budget=10, level=95)
 
 
