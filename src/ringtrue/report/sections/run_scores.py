@@ -63,7 +63,7 @@ def section(inputs: ReportInputs) -> Section | None:
     )
     notes: tuple[str, ...] = inputs.scores.notes
     if correction is not None:
-        notes = (*(Note("correction-method", text) for text in correction.methods.values()), *correction.notes)
+        notes = (*correction.methods.values(), *correction.notes)
     return OUTLINE.section(best_run_sentence(kinds, inputs), figure, notes=notes)
 
 
