@@ -44,7 +44,7 @@ class RingtrueError(Exception):
         ...     rt.parse("nDGC@10")
         ... except rt.RingtrueError as error:
         ...     print(error)
-        unknown measure 'nDGC@10'; did you mean 'nDCG@10'? `ringtrue measures` lists them all
+        unknown measure 'nDGC@10'; did you mean 'nDCG@10'?
     """
 
     names_parameter: ClassVar[bool] = False  # whether the sentence ends in the parameter, where no hint has it
@@ -241,8 +241,14 @@ def did_you_mean(word: str, candidates: Iterable[str]) -> str:
         >>> did_you_mean("xyzzy", ["nDCG", "AP"])
         ''
     """
+    near = find_near_miss(word, candidates)
+    return f"; did you mean '{near}'?" if near else ""
+
+
+def find_near_miss(word: str, candidates: Iterable[str]) -> str | None:
+    """The nearest known word; None when nothing is near."""
     from difflib import get_close_matches
 
     by_lower = {name.lower(): name for name in candidates}
     near = get_close_matches(word.lower(), by_lower, n=1, cutoff=0.6)
-    return f"; did you mean '{by_lower[near[0]]}'?" if near else ""
+    return by_lower[near[0]] if near else None

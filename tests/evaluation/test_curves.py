@@ -72,11 +72,13 @@ def test_roc_leaves_out_what_has_no_such_curve_and_says_so() -> None:
     curves = rt.curve({**RUN, "q3": {"d5": 1.0}}, labels, kind="roc")
     # q1 alone: d2 stands below d1 and above d3.
     assert (curves.runs["run"].area, curves.runs["run"].n) == (0.5, 1)
-    assert curves.notes == (
-        "1 query without a document of label 1 or higher, where there is no ROC curve, left out of the mean: q3",
-        "run: 1 query with nothing but relevant documents, where there is no ROC curve, left out of the mean: q2",
-        "the collection's size was not given: taken to be the judged and the retrieved documents (--collection-size N)",
-    )
+    assert [(note.code, note.subject) for note in curves.notes] == [
+        ("queries-without-relevant", None),
+        ("queries-without-nonrelevant", "run"),
+        ("collection-size-guessed", None),
+    ]
+    assert [note.text[-2:] for note in curves.notes[:2]] == ["q3", "q2"]
+    assert [hint.arguments for hint in curves.notes[2].suggestions] == [{"collection_size": ...}]
 
 
 def test_where_no_query_has_a_roc_curve_there_is_none_and_no_nan() -> None:
@@ -88,14 +90,16 @@ def test_where_no_query_has_a_roc_curve_there_is_none_and_no_nan() -> None:
 def test_as_a_measure_auc_is_0_there_as_other_measures_are() -> None:
     scores = rt.evaluate({"q1": {"d1": 1.0}, "q2": {"d1": 1.0}}, {"q1": {"d1": 1}, "q2": {"d1": 0}}, "AUC")
     assert scores.frame["value"].to_list() == [0.0, 0.0]
-    assert "1 query without a document of label 1 or higher, where most measures are 0: q2" in scores.notes
-    assert "run: 1 query with nothing but relevant documents, where AUC is 0: q1" in scores.notes
-    assert any("collection's size was not given" in note for note in scores.notes)
+    assert {note.code: note.text[-2:] for note in scores.notes} | {"collection-size-guessed": ""} == {
+        "queries-without-relevant": "q2",
+        "queries-without-nonrelevant": "q1",
+        "collection-size-guessed": "",
+    }
 
 
 def test_a_collection_that_was_given_its_size_needs_no_note_and_moves_the_curve() -> None:
     small, large = (rt.curve(RUN, LABELS, kind="roc", collection_size=size) for size in (4, 4000))
-    assert not any("collection" in note for note in [*small.notes, *large.notes])
+    assert "collection-size-guessed" not in [note.code for note in [*small.notes, *large.notes]]
     assert small.runs["run"].area < large.runs["run"].area
 
 
@@ -107,7 +111,7 @@ def test_a_missing_query_counts_as_having_found_nothing_or_is_left_out(kind: Cur
     settings = {"collection_size": 9} if kind == "roc" else {}
     whole = rt.curve(RUN, LABELS, kind=kind, **settings)
     assert whole.runs["run"].n == 3
-    assert "run: 1 of 3 judged queries not in the run, counted as having found nothing: q3" in whole.notes
+    assert ("queries-not-in-run", "run") in [(note.code, note.subject) for note in whole.notes]
     skipped = rt.curve(RUN, LABELS, kind=kind, missing="skip", **settings)
     assert skipped.runs["run"].n == 2
     assert skipped.runs["run"].area > whole.runs["run"].area
@@ -116,7 +120,7 @@ def test_a_missing_query_counts_as_having_found_nothing_or_is_left_out(kind: Cur
 def test_a_query_without_relevant_documents_is_0_and_counted() -> None:
     curves = rt.curve(RUN, {"q1": {"d1": 1}, "q2": {"d4": 0}})
     assert curves.runs["run"].area == 0.5
-    assert curves.notes == ("1 query without a document of label 1 or higher, where the curve is 0: q2",)
+    assert [(note.code, note.text[-2:]) for note in curves.notes] == [("queries-without-relevant", "q2")]
 
 
 @pytest.mark.parametrize("kind", ["pr", "11pt"])
@@ -146,7 +150,8 @@ def test_a_judge_who_found_nothing_relevant_has_no_say_in_a_roc_curve() -> None:
     }  # fmt: skip
     curves = rt.curve(RUN, frame, kind="roc", judges="average")
     assert (curves.runs["run"].area, curves.runs["run"].n) == (1.0, 1)
-    assert any(note.startswith("1 query to which some judges gave no label of 1 or higher") for note in curves.notes)
+    (note,) = (note for note in curves.notes if note.code == "queries-without-relevant")
+    assert "some judges" in note
 
 
 def test_trec_eval_9_rounds_the_eleven_points_in_its_own_way() -> None:
@@ -161,27 +166,28 @@ def test_runs_come_one_at_a_time_and_keep_their_names() -> None:
 
 
 @pytest.mark.parametrize(
-    ("runs", "labels", "settings", "error", "says"),
+    ("runs", "labels", "settings", "error", "code", "parameter"),
     [
-        (RUN, LABELS, {"kind": "prc"}, UsageError, "kind is one of 'pr', 'roc', '11pt'; found 'prc'"),
-        (RUN, LABELS, {"rel": 0}, UsageError, "rel is a whole number of at least 1.*found 0"),
-        (RUN, LABELS, {"rel": 1.5}, UsageError, "rel is a whole number of at least 1"),
-        (RUN, LABELS, {"depth": 0}, UsageError, "depth must be a whole number"),
-        (RUN, LABELS, {"missing": "ignore"}, UsageError, "missing is one of"),
-        (RUN, LABELS, {"compat": "trec_eval"}, UsageError, "compat is one of"),
-        (RUN, LABELS, {"collection_size": 0}, UsageError, "collection_size must be a whole number"),
-        (RUN, LABELS, {"kind": "roc", "collection_size": 2}, MeasureError, "one query alone has 3 of them"),
-        ([], LABELS, {}, UsageError, "no run was given"),
-        ([rt.Run.of(RUN), rt.Run.of(RUN)], LABELS, {}, UsageError, "two runs are called 'run'"),
-        (RUN, {"x": {"d": 1}}, {}, MismatchError, "have no query in common"),
-        (RUN, {"query": ["q1"] * 2, "doc": ["d1"] * 2, "label": [0, 1]}, {}, DuplicateError, "has 2 labels"),
+        (RUN, LABELS, {"kind": "prc"}, UsageError, "unknown-choice", "kind"),
+        (RUN, LABELS, {"rel": 0}, UsageError, "out-of-range", "rel"),
+        (RUN, LABELS, {"rel": 1.5}, UsageError, "out-of-range", "rel"),
+        (RUN, LABELS, {"depth": 0}, UsageError, "bad-depth", "depth"),
+        (RUN, LABELS, {"missing": "ignore"}, UsageError, "unknown-choice", "missing"),
+        (RUN, LABELS, {"compat": "trec_eval"}, UsageError, "unknown-choice", "compat"),
+        (RUN, LABELS, {"collection_size": 0}, UsageError, "out-of-range", "collection_size"),
+        (RUN, LABELS, {"kind": "roc", "collection_size": 2}, MeasureError, "small-collection", "collection_size"),
+        ([], LABELS, {}, UsageError, "needs-runs", "runs"),
+        ([rt.Run.of(RUN), rt.Run.of(RUN)], LABELS, {}, UsageError, "repeated-run-name", None),
+        (RUN, {"x": {"d": 1}}, {}, MismatchError, "no-common-query", None),
+        (RUN, {"query": ["q1"] * 2, "doc": ["d1"] * 2, "label": [0, 1]}, {}, DuplicateError, "repeated-label", None),
     ],
 )
 def test_a_question_put_wrongly_is_refused(
-    runs: object, labels: object, settings: dict, error: type, says: str
+    runs: object, labels: object, settings: dict, error: type, code: str, parameter: str | None
 ) -> None:
-    with pytest.raises(error, match=says):
+    with pytest.raises(error) as refused:
         rt.curve(runs, labels, **settings)
+    assert (refused.value.code, refused.value.parameter) == (code, parameter)
 
 
 @examples(40)

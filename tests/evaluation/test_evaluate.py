@@ -22,9 +22,9 @@ def test_a_missing_query_counts_as_0_and_is_named() -> None:
     scores = rt.evaluate(RUN, LABELS, "RR")
     assert scores.by_query()["run"] == {"q1": {"RR": 0.5}, "q2": {"RR": 1.0}, "q3": {"RR": 0.0}}
     assert scores.means()["run"]["RR"].value == pytest.approx(0.5)
-    assert any(
-        "1 of 3 judged queries not in the run, counted as having found nothing: q3" in note for note in scores.notes
-    )
+    (note,) = scores.notes
+    assert (note.code, note.subject, note.text[-2:]) == ("queries-not-in-run", "run", "q3")
+    assert "1 of 3" in note
 
 
 def test_a_missing_query_does_not_look_like_unjudged_documents() -> None:
@@ -37,34 +37,39 @@ def test_a_missing_query_does_not_look_like_unjudged_documents() -> None:
 def test_a_missing_query_can_be_left_out() -> None:
     scores = rt.evaluate(RUN, LABELS, "RR", missing="skip")
     assert scores.means()["run"]["RR"].value == pytest.approx(0.75)
-    assert any("left out of the mean: q3" in note for note in scores.notes)
+    (note,) = scores.notes
+    assert (note.code, note.text[-2:]) == ("queries-not-in-run", "q3")
 
 
 def test_trec_eval_10_stops_where_a_query_is_missing_and_should_not_count() -> None:
-    with pytest.raises(MismatchError, match="trec_eval 10 stops"):
+    with pytest.raises(MismatchError, match="q3") as refused:
         rt.evaluate(RUN, LABELS, "RR", missing="skip", compat="trec_eval-10")
+    assert (refused.value.code, refused.value.note.subject) == ("queries-not-in-run", "run")
+    assert [hint.arguments for hint in refused.value.note.suggestions] == [{"missing": "zero"}]
 
 
 def test_a_query_without_relevant_documents_scores_0_and_is_counted() -> None:
     scores = rt.evaluate(RUN, {"q1": {"d1": 0}, "q2": {"d4": 1}}, ["AP", "P(rel=2)@1"])
-    assert "1 query without a document of label 1 or higher, where most measures are 0: q1" in scores.notes
-    assert "2 queries without a document of label 2 or higher, where most measures are 0: q1, q2" in scores.notes
+    assert [note.code for note in scores.notes] == ["queries-without-relevant"] * 2
+    assert [note.text.split(": ")[1] for note in scores.notes] == ["q1", "q1, q2"]
+    assert ["label 1" in scores.notes[0], "label 2" in scores.notes[1]] == [True, True]
 
 
 def test_ndcg_too_says_which_queries_have_nothing_to_find() -> None:
     scores = rt.evaluate(RUN, {"q1": {"d1": 0}, "q2": {"d4": 1}}, "nDCG@10")
-    assert "1 query without a document of label 1 or higher, where most measures are 0: q1" in scores.notes
+    assert [(note.code, note.text[-2:]) for note in scores.notes] == [("queries-without-relevant", "q1")]
 
 
 def test_queries_that_nobody_judged_do_not_count() -> None:
     scores = rt.evaluate(RUN, {"q1": {"d1": 1}}, "RR")
     assert scores.frame["query"].to_list() == ["q1"]
-    assert "run: 1 query of the run never judged, not counted: q2" in scores.notes
+    assert [(note.code, note.subject, note.text[-2:]) for note in scores.notes] == [("queries-not-judged", "run", "q2")]
 
 
 def test_no_query_in_common_shows_both_sides() -> None:
-    with pytest.raises(MismatchError, match=r"the run has 'q1', 'q2', the judgments have 'x1'"):
+    with pytest.raises(MismatchError, match=r"'q1', 'q2'.*'x1'") as refused:
         rt.evaluate(RUN, {"x1": {"d1": 1}}, "AP")
+    assert (refused.value.code, refused.value.note.subject) == ("no-common-query", "run")
 
 
 def test_several_judges_are_averaged_on_request() -> None:
@@ -80,8 +85,9 @@ def test_several_judges_are_averaged_on_request() -> None:
 
 
 def test_accuracy_without_a_collection_size_carries_a_note() -> None:
-    assert any("collection's size" in note for note in rt.evaluate(RUN, LABELS, "SetAcc").notes)
-    assert not any("collection's size" in n for n in rt.evaluate(RUN, LABELS, "SetAcc", collection_size=9).notes)
+    guessed, given = (rt.evaluate(RUN, LABELS, "SetAcc", collection_size=size).notes for size in (None, 9))
+    assert "collection-size-guessed" in [note.code for note in guessed]
+    assert "collection-size-guessed" not in [note.code for note in given]
 
 
 def test_runs_come_one_at_a_time_and_keep_their_names() -> None:
@@ -107,29 +113,33 @@ def test_the_top_grade_is_that_of_all_judges_together() -> None:
 
 
 def test_two_runs_of_one_name_are_refused() -> None:
-    with pytest.raises(UsageError, match="two runs are called 'a'"):
+    with pytest.raises(UsageError, match="'a'") as refused:
         rt.evaluate([rt.Run.of(RUN, name="a"), rt.Run.of(RUN, name="a")], LABELS, "AP")
+    assert refused.value.code == "repeated-run-name"
 
 
 @pytest.mark.parametrize(
-    ("runs", "measures", "settings", "error"),
+    ("runs", "measures", "settings", "error", "code"),
     [
-        (RUN, [], {}, UsageError),
-        ([], "AP", {}, UsageError),
-        (RUN, "AP", {"depth": 0}, UsageError),
-        (RUN, "AP", {"depth": "2"}, UsageError),
-        (RUN, "AP", {"depth": 2.5}, UsageError),
-        (RUN, None, {}, UsageError),
-        (RUN, [3], {}, MeasureError),
-        (RUN, "nDGC@10", {}, MeasureError),
-        (RUN, "AP", {"missing": "ignore"}, UsageError),
-        (RUN, "AP", {"judges": "all"}, UsageError),
-        (RUN, "AP", {"compat": "trec_eval"}, UsageError),
+        (RUN, [], {}, UsageError, "no-measure"),
+        ([], "AP", {}, UsageError, "needs-runs"),
+        (RUN, "AP", {"depth": 0}, UsageError, "bad-depth"),
+        (RUN, "AP", {"depth": "2"}, UsageError, "bad-depth"),
+        (RUN, "AP", {"depth": 2.5}, UsageError, "bad-depth"),
+        (RUN, None, {}, UsageError, "no-measure"),
+        (RUN, [3], {}, MeasureError, "not-a-measure"),
+        (RUN, "nDGC@10", {}, MeasureError, "unknown-measure"),
+        (RUN, "AP", {"missing": "ignore"}, UsageError, "unknown-choice"),
+        (RUN, "AP", {"judges": "all"}, UsageError, "unknown-choice"),
+        (RUN, "AP", {"compat": "trec_eval"}, UsageError, "unknown-choice"),
     ],
 )
-def test_a_question_put_wrongly_is_refused(runs: object, measures: object, settings: dict, error: type) -> None:
-    with pytest.raises(error):
+def test_a_question_put_wrongly_is_refused(
+    runs: object, measures: object, settings: dict, error: type, code: str
+) -> None:
+    with pytest.raises(error) as refused:
         rt.evaluate(runs, LABELS, measures, **settings)  # type: ignore[arg-type]
+    assert refused.value.code == code
 
 
 def test_scores_split_by_a_column_and_queries_without_a_value_come_last() -> None:
@@ -144,10 +154,12 @@ def test_scores_split_by_a_column_and_queries_without_a_value_come_last() -> Non
 
 def test_a_column_with_two_values_for_a_query_cannot_split() -> None:
     table = pl.DataFrame({"query": ["q1", "q1"], "kind": ["a", "b"]})
-    with pytest.raises(UsageError, match="query 'q1' has several values of 'kind'"):
+    with pytest.raises(UsageError, match=r"'q1'.*'kind'") as refused:
         split_by(rt.evaluate(RUN, LABELS, "RR"), table, "kind")
-    with pytest.raises(UsageError, match="did you mean 'kind'"):
+    assert (refused.value.code, refused.value.parameter) == ("several-values", "column")
+    with pytest.raises(UsageError, match=r"'kind'\?") as refused:
         split_by(rt.evaluate(RUN, LABELS, "RR"), table, "kinds")
+    assert (refused.value.code, refused.value.parameter) == ("unknown-column", "column")
 
 
 # ── second opinion ─────────────────────────────────────────────────────────────────────────────────────────

@@ -41,7 +41,9 @@ def test_what_most_runs_found_comes_first_within_its_query() -> None:
 
 @pytest.mark.parametrize("depth", [0, -1])
 def test_a_pool_without_depth_or_runs_is_refused(depth: int) -> None:
-    with pytest.raises(UsageError, match="depth of at least 1"):
+    with pytest.raises(UsageError) as refused:
         pool([Run.of({"q": {"d": 1.0}})], depth=depth)
-    with pytest.raises(UsageError, match="at least one run"):
+    assert refused.value.code == "bad-depth"
+    with pytest.raises(UsageError) as refused:
         pool([], depth=1)
+    assert refused.value.code == "needs-runs"

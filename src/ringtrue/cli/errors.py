@@ -9,7 +9,8 @@ from itertools import pairwise, takewhile
 import click
 
 from ringtrue.cli.spelling import CommandLine
-from ringtrue.errors import FileError, RingtrueError, UsageError
+from ringtrue.errors import FileError, MeasureError, RingtrueError, UsageError
+from ringtrue.messages import Suggestion
 
 Stop = RingtrueError | click.ClickException | click.Abort | OSError
 
@@ -49,6 +50,8 @@ class OptionError(UsageError):
 def as_error(stop: Stop, command: click.Command | None) -> RingtrueError:
     """What stopped the command as an error with a code."""
     match stop:
+        case MeasureError(code="unknown-measure"):
+            return stop.with_note(stop.note.changed(suggestions=[Suggestion("lists them all", function="parse")]))
         case RingtrueError():
             return stop
         case Misuse():

@@ -17,6 +17,7 @@ COMMAND_BY_FUNCTION = {
     "disagree": "disagreement",
     "estimate_query_confusions": "ceiling",
     "implied_preferences": "convert",
+    "parse": "measures",  # of measures: it lists those there are
     "plan": "plan",
     "rate": "rate",
     "sample": "sample",

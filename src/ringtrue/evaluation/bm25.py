@@ -50,9 +50,13 @@ def bm25_run(
         ['d1', 'd3']
     """
     if depth < 1:
-        raise UsageError(f"a ranking needs a depth of at least 1, found {depth}")
+        raise UsageError("bad-depth", f"a ranking needs a depth of at least 1, found {depth}", parameter="depth")
     if not (k1 >= 0 and 0 <= b <= 1):
-        raise UsageError(f"BM25 needs a k1 of at least 0 and a b from 0 to 1, found k1={k1:g} and b={b:g}")
+        raise UsageError(
+            "out-of-range",
+            f"BM25 needs a k1 of at least 0 and a b from 0 to 1, found {k1:g} and {b:g}",
+            parameter="b" if k1 >= 0 else "k1",
+        )
     queries, docs = _unique_ids(topics, "query", "topics"), _unique_ids(documents, "doc", "documents")
     pool_rows = None if pool is None else _pool_doc_rows(pool, queries, docs)
     index = _Bm25Index(_join_texts(documents, "documents"), k1=k1, b=b)
@@ -65,7 +69,7 @@ def bm25_run(
         scores.append(doc_scores[doc_rows])
         sizes.append(len(doc_rows))
     if not sum(sizes):
-        raise TableError("no topic shares a word with any document; are both in one language?")
+        raise TableError("no-common-word", "no topic shares a word with any document; are both in one language?")
     return Run(
         pl.DataFrame(
             {
@@ -86,7 +90,7 @@ class _Bm25Index:
         add = self._vocabulary.setdefault
         words = [[add(word, len(self._vocabulary)) for word in WORD.findall(text.lower())] for text in texts]
         if not self._vocabulary:
-            raise TableError("no document has a word in its title or text")
+            raise TableError("no-words", "no document has a word in its title or text")
         self._retriever = _import_bm25s().BM25(method="lucene", k1=k1, b=b, dtype="float64", backend="numpy")
         self._retriever.index((words, dict(self._vocabulary)), show_progress=False)
 
@@ -101,7 +105,8 @@ def _import_bm25s() -> Any:
     try:
         import bm25s  # type: ignore[import-untyped]  # it has no annotations
     except ImportError as error:
-        raise UsageError("a ranking by BM25 needs the package bm25s: `pip install 'ringtrue[bm25]'`") from error
+        text = "a ranking by BM25 needs the package bm25s: `pip install 'ringtrue[bm25]'`"
+        raise UsageError("missing-package", text) from error
     logging.getLogger("bm25s").setLevel(logging.WARNING)  # it asks to hear every step
     return bm25s
 
@@ -123,7 +128,9 @@ def _unique_ids(frame: pl.DataFrame, column: Column, table_name: str) -> pl.Seri
     ids = parse_ids(frame, column)
     if ids.is_duplicated().any():
         duplicate = ids.filter(ids.is_duplicated())[0]
-        raise TableError(f"{table_name}: {column} '{duplicate}' stands there twice; keep one of them")
+        raise TableError(
+            "duplicate-id", f"{column} '{duplicate}' stands there twice; keep one of them", subject=table_name
+        )
     return ids
 
 
@@ -131,7 +138,11 @@ def _join_texts(frame: pl.DataFrame, table_name: Literal["topics", "documents"])
     """Title and text as one; of a topic the title alone, where it has one."""
     columns = [name for name in ("title", "text") if name in frame.columns]
     if not columns:
-        raise TableError(f"{table_name} need a column 'title' or 'text', found {', '.join(frame.columns)}; rename one")
+        raise TableError(
+            "missing-column",
+            f"{table_name} need a column 'title' or 'text', found {', '.join(frame.columns)}; rename one",
+            columns=["title", "text"],
+        )
     text_columns = columns[:1] if table_name == "topics" else columns
     text = pl.concat_str(pl.col(text_columns).cast(pl.String), separator=" ", ignore_nulls=True).fill_null("")
     return frame.select(text=text)["text"].to_list()
@@ -145,7 +156,9 @@ def _pool_doc_rows(pool: pl.DataFrame, queries: pl.Series, docs: pl.Series) -> l
     if (duplicates := pairs.filter(pairs.is_duplicated())).height:
         query, doc = duplicates.row(0)
         raise DuplicateError(
-            f"the pool: document '{doc}' stands twice under query '{query}'; keep one of the two",
+            "duplicate-document",
+            f"document '{doc}' stands twice under query '{query}', where it may stand once",
+            subject="the pool",
             table="run",
             query=query,
             doc=doc,
@@ -158,8 +171,9 @@ def _pool_doc_rows(pool: pl.DataFrame, queries: pl.Series, docs: pl.Series) -> l
         missing = ids.filter(~ids.is_in(available_ids.implode()))
         if len(missing):
             raise TableError(
+                "missing-texts",
                 f"{len(missing):,} of {len(ids):,} {problem}, such as '{missing[0]}'; the pool needs both, so give all "
-                f"topics and documents or a smaller pool"
+                f"topics and documents or a smaller pool",
             )
     indexed = pairs.join(
         queries.to_frame("query").with_row_index("topic"), on="query", how="left", maintain_order="left"
@@ -173,4 +187,9 @@ def _pool_doc_rows(pool: pl.DataFrame, queries: pl.Series, docs: pl.Series) -> l
 def _require_column(frame: pl.DataFrame, column: str, table_name: str) -> None:
     if column not in frame.columns:
         columns = ", ".join(frame.columns) or "none"
-        raise TableError(f"{table_name}: expected a column '{column}', found {columns}; rename the one that is meant")
+        raise TableError(
+            "missing-column",
+            f"expected a column '{column}', found {columns}; rename the one that is meant",
+            subject=table_name,
+            columns=[column],
+        )

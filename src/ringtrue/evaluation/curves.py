@@ -75,7 +75,7 @@ def curve(
     """
     require_choice("kind", kind, get_args(CurveKind))
     if not PARAMETERS["rel"].accepts(rel):
-        raise UsageError(f"rel is {PARAMETERS['rel'].expected}; found {rel!r}")
+        raise UsageError("out-of-range", f"expected {PARAMETERS['rel'].expected}; found {rel!r}", parameter="rel")
     settings = MatchSettings(
         missing=missing, judges=judges, depth=depth, compat=compat, collection_size=collection_size
     )

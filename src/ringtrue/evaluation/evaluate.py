@@ -14,6 +14,7 @@ from ringtrue.evaluation.inputs import Judges, MatchedRun, MatchSettings, Missin
 from ringtrue.evaluation.measures import Compat, FloatArray, Measure, RankedLists, parse_all
 from ringtrue.evaluation.measures.catalogue import NEEDS_COLLECTION
 from ringtrue.evaluation.measures.set_based import num_nonrelevant
+from ringtrue.messages import Suggestion
 from ringtrue.tables import Scores
 from ringtrue.tables.columns import make_frame, rename_columns
 
@@ -50,7 +51,8 @@ def evaluate(
         measures = [measures]
     parsed_measures = parse_all(measures if isinstance(measures, Iterable) else [])
     if not parsed_measures:
-        raise UsageError("no measure was asked for; nDCG@10 is a good first one")
+        usual = Suggestion("is a good first one", measures="nDCG@10")
+        raise UsageError("no-measure", "no measure was asked for", parameter="measures", suggestions=[usual])
     settings = MatchSettings(
         missing=missing, judges=judges, depth=depth, compat=compat, collection_size=collection_size
     )
@@ -89,9 +91,10 @@ def split_by(scores: Scores, table: object, column: str) -> dict[str, Scores]:
     table = make_frame(table)
     if column not in table.columns:
         near = did_you_mean(column, table.columns) or "; there is " + ", ".join(table.columns)
-        raise UsageError(f"no column '{column}' to split by{near}")
+        raise UsageError("unknown-column", f"no column '{column}' to split by{near}", parameter="column")
     if table[column].dtype.is_nested():
-        raise UsageError(f"column '{column}' holds lists or objects; only single values can split the scores")
+        text = f"column '{column}' holds lists or objects; only single values can split the scores"
+        raise UsageError("nested-column", text, parameter="column")
     values = (
         rename_columns(
             table.with_columns(pl.col(column).cast(pl.String).alias("_by")), required=["query"], table_kind="table"
@@ -103,8 +106,10 @@ def split_by(scores: Scores, table: object, column: str) -> dict[str, Scores]:
     ambiguous = values.filter(pl.col("query").is_duplicated())
     if ambiguous.height:
         raise UsageError(
+            "several-values",
             f"query '{ambiguous['query'][0]}' has several values of '{column}' ({', '.join(ambiguous['_by'][:3])}): "
-            f"only a column that says one thing for each query can split the scores"
+            f"only a column that says one thing for each query can split the scores",
+            parameter="column",
         )
     joined = scores.frame.join(values, on="query", how="left").with_columns(pl.col("_by").fill_null(NO_VALUE))
     parts = {str(key[0]): part.drop("_by") for key, part in joined.group_by("_by", maintain_order=True)}

@@ -15,6 +15,7 @@ from ringtrue.errors import MismatchError, UsageError
 from ringtrue.evaluation.matching import Matcher
 from ringtrue.evaluation.measures import Compat, FloatArray, RankedLists
 from ringtrue.formatting.phrases import join_first_few
+from ringtrue.messages import Note, Suggestion
 from ringtrue.tables import Judgments, Run
 
 Missing: TypeAlias = Literal["zero", "skip"]
@@ -66,9 +67,12 @@ class MatchSettings:
     def __post_init__(self) -> None:
         depth, size = self.depth, self.collection_size
         if depth is not None and not (isinstance(depth, int) and 1 <= depth < 2**31):
-            raise UsageError(f"depth must be a whole number of at least 1, found {depth!r}")
+            raise UsageError(
+                "bad-depth", f"a depth is a whole number of at least 1, found {depth!r}", parameter="depth"
+            )
         if size is not None and not (isinstance(size, Integral) and 1 <= size <= 2**53):
-            raise UsageError(f"collection_size must be a whole number from 1 to 2**53, found {size!r}")
+            text = f"the size of a collection is a whole number from 1 to 2**53, found {size!r}"
+            raise UsageError("out-of-range", text, parameter="collection_size")
         require_choice("missing", self.missing, get_args(Missing))
         require_choice("judges", self.judges, get_args(Judges))
         require_choice("compat", self.compat, (None, *get_args(Compat)))
@@ -96,9 +100,12 @@ def match_runs_to_qrels(
         present = np.array([query in run_queries for query in queries])
         absent = tuple(query for query, is_present in zip(queries, present, strict=True) if not is_present)
         if absent and missing == "skip" and compat == "trec_eval-10":
+            lacking = f"{len(absent)} of {len(queries)} judged queries not in the run ({join_first_few(absent)})"
             raise MismatchError(
-                f"run '{run.name}' lacks {len(absent)} of {len(queries)} judged queries ({join_first_few(absent)}): "
-                f"trec_eval 10 stops here unless they count as 0 (--missing zero)"
+                "queries-not-in-run",
+                f"{lacking}: trec_eval 10 stops here unless they count as 0",
+                subject=run.name,
+                suggestions=[Suggestion("counts them so", missing="zero")],
             )
         lists = [
             matcher.match(run, depth=depth, top=top, compat=compat, collection_size=settings.collection_size)
@@ -111,13 +118,13 @@ def match_runs_to_qrels(
         seen_names: set[str] = set()
         for run in iterate_runs(runs):
             if run.name in seen_names:
-                raise UsageError(f"two runs are called '{run.name}'; give each its own name")
+                raise UsageError("repeated-run-name", f"two runs are called '{run.name}'; give each its own name")
             seen_names.add(run.name)
             matched = match_run(run)
             notes.add_run_notes(matched, missing)
             yield matched
         if not seen_names:
-            raise UsageError("no run was given")
+            raise UsageError("needs-runs", "no run was given", parameter="runs")
 
     return match_all()
 
@@ -125,22 +132,23 @@ def match_runs_to_qrels(
 def require_choice(name: str, value: object, choices: tuple[object, ...]) -> None:
     """Refuse a value that is none of the choices."""
     if value not in choices:
-        raise UsageError(f"{name} is one of {', '.join(map(repr, choices))}; found {value!r}")
+        listed = ", ".join(map(repr, choices))
+        raise UsageError("unknown-choice", f"expected one of {listed}; found {value!r}", parameter=name)
 
 
 class NoteCollector:
-    """Doubts gathered over all runs; the same doubt about several runs is told once."""
+    """Notes gathered over all runs; the same note about several runs is there once."""
 
     def __init__(self) -> None:
-        self.runs_by_text: dict[str, list[str]] = {}
+        self.runs_by_note: dict[Note, list[str]] = {}
 
-    def add(self, text: str, *runs: str) -> None:
-        """Take down a doubt about these runs, or about the whole."""
-        self.runs_by_text.setdefault(text, []).extend(runs)
+    def add(self, note: Note, *runs: str) -> None:
+        """Keep a note about these runs, or about the whole."""
+        self.runs_by_note.setdefault(note, []).extend(runs)
 
-    def messages(self) -> tuple[str, ...]:
-        """Every doubt in a sentence, with the runs that it is about."""
-        return tuple(f"{join_first_few(runs)}: {text}" if runs else text for text, runs in self.runs_by_text.items())
+    def messages(self) -> tuple[Note, ...]:
+        """Every note, with the runs that it is about."""
+        return tuple(note.about(join_first_few(runs)) if runs else note for note, runs in self.runs_by_note.items())
 
     def add_run_notes(self, matched: MatchedRun, missing: Missing) -> None:
         """Which queries the run and the judgments do not share, and whether they share documents at all."""
@@ -148,22 +156,22 @@ class NoteCollector:
         if absent:
             treatment = "counted as having found nothing" if missing == "zero" else "left out of the mean"
             lacking = f"{len(absent)} of {len(matched.queries)} judged queries not in the run"
-            self.add(f"{lacking}, {treatment}: {join_first_few(absent)}", run.name)
+            self.add(Note("queries-not-in-run", f"{lacking}, {treatment}: {join_first_few(absent)}"), run.name)
         judged = set(matched.queries)
         unjudged = [query for query in run.queries if query not in judged]
         if unjudged:
-            self.add(
-                f"{_format_query_count(unjudged)} of the run never judged, not counted: {join_first_few(unjudged)}",
-                run.name,
-            )
+            count = _format_query_count(unjudged)
+            text = f"{count} of the run never judged, not counted: {join_first_few(unjudged)}"
+            self.add(Note("queries-not-judged", text), run.name)
         if not any(len(lists.rank) for _, lists in matched.per_judge):
-            self.add(
+            text = (
                 f"no document of the run was judged: it has '{run.docs[0]}', the judgments have "
-                f"'{matched.per_judge[0][0].docs[0]}'; are the ids of the same kind?",
-                run.name,
+                f"'{matched.per_judge[0][0].docs[0]}'; are the ids of the same kind?"
             )
+            self.add(Note("no-common-document", text), run.name)
         if run.scores.min() == run.scores.max() and len(run.scores) > len(run.queries):
-            self.add("all scores are equal: the documents are ranked by their ids alone", run.name)
+            text = "all scores are equal: the documents are ranked by their ids alone"
+            self.add(Note("constant-scores", text), run.name)
 
     def add_judge_notes(self, qrels: Judgments) -> None:
         """Whether the judges looked at the same documents."""
@@ -172,10 +180,11 @@ class NoteCollector:
         judged = qrels.frame.group_by("query").agg(docs.alias("judged"))
         share = seen.join(judged, on="query").select(pl.col("seen") / pl.col("judged")).mean().item()
         if share < 0.9:
-            self.add(
+            text = (
                 f"on average a judge labelled {share:.0%} of the judged documents of a query, and all others "
                 f"count as not relevant for that judge: the average says little about the run"
             )
+            self.add(Note("partly-judged-queries", text))
 
     def add_no_relevant_note(self, matched: MatchedRun, *, rel: int, treatment: str) -> None:
         """Which queries have nothing to find, and what was done about them."""
@@ -184,7 +193,8 @@ class NoteCollector:
             reason = f"without a document of label {rel} or higher, {treatment}"
             if len(matched.per_judge) > 1:
                 reason = f"to which some judges gave no label of {rel} or higher, {treatment} for those judges"
-            self.add(f"{_format_query_count(empty_queries)} {reason}: {join_first_few(empty_queries)}")
+            text = f"{_format_query_count(empty_queries)} {reason}: {join_first_few(empty_queries)}"
+            self.add(Note("queries-without-relevant", text, parameter="rel"))
 
     def add_no_nonrelevant_note(
         self, matched: MatchedRun, *, count: Callable[[RankedLists], FloatArray], treatment: str
@@ -193,19 +203,16 @@ class NoteCollector:
         empty_queries = _queries_with_none(matched, count)
         if empty_queries:
             who = "" if len(matched.per_judge) == 1 else " for some judges"
-            self.add(
-                f"{_format_query_count(empty_queries)} with nothing but relevant documents{who}, {treatment}: "
-                f"{join_first_few(empty_queries)}",
-                matched.run.name,
-            )
+            empty = _format_query_count(empty_queries)
+            text = f"{empty} with nothing but relevant documents{who}, {treatment}: {join_first_few(empty_queries)}"
+            self.add(Note("queries-without-nonrelevant", text), matched.run.name)
 
     def add_collection_note(self, matched: MatchedRun) -> None:
         """Whether the size of the collection had to be guessed."""
         if matched.per_judge[0][1].collection_size is None:
-            self.add(
-                "the collection's size was not given: taken to be the judged and the retrieved documents "
-                "(--collection-size N)"
-            )
+            text = "the collection's size was not given: taken to be the judged and the retrieved documents"
+            given = Suggestion("says how many there are", collection_size=...)
+            self.add(Note("collection-size-guessed", text, parameter="collection_size", suggestions=[given]))
 
 
 def iterate_runs(runs: object) -> Iterable[Run]:
@@ -240,8 +247,10 @@ def require_overlap(run: Run, queries: Sequence[str]) -> None:
         return
     run_sample, judged_sample = (", ".join(f"'{query}'" for query in ids[:3]) for ids in (run.queries, queries))
     raise MismatchError(
-        f"run '{run.name}' and the judgments have no query in common: the run has {run_sample}, "
-        f"the judgments have {judged_sample}; are they of the same collection?"
+        "no-common-query",
+        f"the run and the judgments have no query in common: the run has {run_sample}, "
+        f"the judgments have {judged_sample}; are they of the same collection?",
+        subject=run.name,
     )
 
 
@@ -271,10 +280,10 @@ def pool(runs: Iterable[Run], *, depth: int) -> pl.DataFrame:
         [('q1', 'd2', 2, 1), ('q1', 'd1', 1, 1), ('q1', 'd3', 1, 2)]
     """
     if depth < 1:
-        raise UsageError(f"a pool needs a depth of at least 1, found {depth}")
+        raise UsageError("bad-depth", f"a pool needs a depth of at least 1, found {depth}", parameter="depth")
     rankings = [run.ranked(depth).select("query", "doc", "rank") for run in runs]
     if not rankings:
-        raise UsageError("a pool needs at least one run")
+        raise UsageError("needs-runs", "a pool needs at least one run", parameter="runs")
     retrieved = pl.concat(rankings)
     order = retrieved.select(pl.col("query").unique(maintain_order=True)).with_row_index("place")
     return (

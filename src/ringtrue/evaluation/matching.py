@@ -38,7 +38,8 @@ class Matcher:
         self.queries = self.groups.queries
         self.codes = {query: code for code, query in enumerate(self.queries)}
         if len(self.queries) >= 1 << QUERY_BITS:
-            raise UsageError(f"at most {1 << QUERY_BITS:,} judged queries at once, found {len(self.queries):,}")
+            text = f"at most {1 << QUERY_BITS:,} judged queries at once, found {len(self.queries):,}"
+            raise UsageError("too-many-queries", text)
         owner = np.repeat(np.arange(len(self.queries)), self.groups.sizes)
         labels = frame["label"].to_numpy().astype(np.int64)
         self.pool = labels[np.lexsort((-labels, owner))]
@@ -51,7 +52,8 @@ class Matcher:
             if not np.any(keys[order[1:]] == keys[order[:-1]]):
                 break
         else:
-            raise UsageError("a query has too many judged documents, millions of them, to be told apart by a hash")
+            text = "a query has too many judged documents, millions of them, to be told apart by a hash"
+            raise UsageError("too-many-documents", text)
         self.keys, self.labels, self.docs = keys[order], labels[order], frame["doc"][order]
         # Eight slots for each judged document, a query's together: most others are told apart by one look.
         self.slots = self.groups.sizes.astype(np.uint64) * np.uint64(8)

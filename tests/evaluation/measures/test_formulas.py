@@ -137,13 +137,15 @@ def test_a_table_of_gains_reorders_the_ideal() -> None:
 
 
 def test_a_label_without_a_gain_is_an_error_and_never_a_number() -> None:
-    with pytest.raises(MeasureError, match="nothing about label 3"):
+    with pytest.raises(MeasureError, match="label 3") as refused:
         value("nDCG(gains={1:1,2:2})", [3, 1])
+    assert refused.value.code == "level-without-gain"
 
 
 def test_err_refuses_a_top_grade_below_the_labels() -> None:
-    with pytest.raises(MeasureError, match="max_rel=1"):
+    with pytest.raises(MeasureError) as refused:
         value("ERR(max_rel=1)", [2])
+    assert refused.value.code == "label-above-top"
 
 
 def test_expected_reciprocal_rank_by_hand() -> None:
@@ -178,8 +180,9 @@ def test_gap_by_hand() -> None:
 
 
 def test_gains_of_gap_are_shares_of_users() -> None:
-    with pytest.raises(MeasureError, match="the gains of GAP are shares of users: each between 0 and 1"):
+    with pytest.raises(MeasureError, match="GAP") as refused:
         value("GAP(gains={1:1,2:3})", [1, 2])
+    assert refused.value.code == "gain-above-1"
 
 
 # ── a slow second implementation ───────────────────────────────────────────────────────────────────────────

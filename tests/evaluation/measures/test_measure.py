@@ -61,46 +61,47 @@ def test_other_peoples_names_are_understood(written: str, name: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("written", "says"),
+    ("written", "code", "found"),
     [
-        ("nDGC@10", "did you mean 'nDCG@10'"),
-        ("xyzzy", "`ringtrue measures` lists them all"),
-        ("P", "P needs a cutoff, such as P@10"),
-        ("IPrec", "IPrec needs a cutoff, such as IPrec@0.5"),
-        ("Bpref@10", "takes no cutoff"),
-        ("P@0", "whole number of at least 1"),
-        ("P@-1", "whole number of at least 1"),
-        ("P@2.5", "whole number of at least 1"),
-        ("P@nan", "whole number of at least 1"),
-        ("P@inf", "whole number of at least 1"),
-        ("P@ten", "found 'ten'"),
-        ("IPrec@1.5", "recall level from 0 to 1"),
-        ("P(rl=2)@10", "did you mean 'rel'"),
-        ("P(rel=0)@10", "at least 1"),
-        ("P(rel=1.5)@10", "whole number"),
-        ("P(rel=True)@10", "whole number"),
-        ("RBP(p=1)", "between 0 and 1"),
-        ("RBP(p=nan)", "between 0 and 1"),
-        ("nDCG(dcg=log10)", "log2"),
-        ("nDCG(gains=3)", "what each label is worth"),
-        ("nDCG(gains={})", "what each label is worth"),
-        ("nDCG(gains={1:'a'})", "what each label is worth"),
-        ("IAP(at=[2])", "recall levels"),
-        ("F(beta=0)@5", "from 0.001"),
-        ("F(alpha=0.5,beta=2)@5", "not both"),
-        ("P(rel=1,rel=2)@10", "given twice"),
-        ("P(rel)@10", "name=value"),
-        ("P(rel=)@10", "name=value"),
-        ("P(rel=2", "no measure"),
-        ("", "no measure"),
-        ("@10", "no measure"),
+        ("nDGC@10", "unknown-measure", "'nDCG@10'?"),
+        ("xyzzy", "unknown-measure", "'xyzzy'"),
+        ("P", "needs-cutoff", "P@10"),
+        ("IPrec", "needs-cutoff", "IPrec@0.5"),
+        ("Bpref@10", "unexpected-cutoff", "Bpref"),
+        ("P@0", "bad-cutoff", "at least 1"),
+        ("P@-1", "bad-cutoff", "at least 1"),
+        ("P@2.5", "bad-cutoff", "at least 1"),
+        ("P@nan", "bad-cutoff", "at least 1"),
+        ("P@inf", "bad-cutoff", "at least 1"),
+        ("P@ten", "bad-cutoff", "'ten'"),
+        ("IPrec@1.5", "bad-cutoff", "0 to 1"),
+        ("P(rl=2)@10", "unknown-parameter", "'rel'?"),
+        ("P(rel=0)@10", "bad-value", "at least 1"),
+        ("P(rel=1.5)@10", "bad-value", "1.5"),
+        ("P(rel=True)@10", "bad-value", "True"),
+        ("RBP(p=1)", "bad-value", "between 0"),
+        ("RBP(p=nan)", "bad-value", "between 0"),
+        ("nDCG(dcg=log10)", "bad-value", "log2"),
+        ("nDCG(gains=3)", "bad-value", "{1:1, 2:3}"),
+        ("nDCG(gains={})", "bad-value", "{1:1, 2:3}"),
+        ("nDCG(gains={1:'a'})", "bad-value", "{1:1, 2:3}"),
+        ("IAP(at=[2])", "bad-value", "recall levels"),
+        ("F(beta=0)@5", "bad-value", "0.001"),
+        ("F(alpha=0.5,beta=2)@5", "conflicting-parameters", "alpha"),
+        ("P(rel=1,rel=2)@10", "repeated-parameter", "'rel'"),
+        ("P(rel)@10", "not-a-measure", "name=value"),
+        ("P(rel=)@10", "not-a-measure", "name=value"),
+        ("P(rel=2", "not-a-measure", "'P(rel=2'"),
+        ("", "not-a-measure", "''"),
+        ("@10", "not-a-measure", "'@10'"),
     ],
 )
-def test_a_wrong_name_is_refused_with_what_to_do(written: str, says: str) -> None:
-    with pytest.raises(MeasureError) as error:
+def test_a_wrong_name_is_refused_with_what_to_do(written: str, code: str, found: str) -> None:
+    with pytest.raises(MeasureError) as refused:
         parse(written)
-    assert says in str(error.value)
-    assert "\n" not in str(error.value)
+    assert refused.value.code == code
+    assert found in str(refused.value)
+    assert "\n" not in str(refused.value)
 
 
 @given(st.text(max_size=40) | st.from_regex(r"\A(nDCG|P|AP|RBP)\([a-z=\{\}\[\]:,0-9.'\"]{0,15}\)@?[0-9.]{0,4}\Z"))

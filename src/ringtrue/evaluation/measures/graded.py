@@ -35,8 +35,9 @@ def gain_of(labels: IntArray, *, form: DcgForm = "log2", gains: Gains | None = N
         labels_without_gain = [int(label) for label in distinct_labels if label > 0 and int(label) not in gains]
         if labels_without_gain:
             raise MeasureError(
+                "level-without-gain",
                 f"the gains {dict(gains)} say nothing about label {labels_without_gain[0]}; "
-                f"give every label above 0 a gain"
+                f"give every label above 0 a gain",
             )
         distinct_gains = [float(gains.get(int(label), 0.0)) if label >= 0 else 0.0 for label in distinct_labels]
         return np.array(distinct_gains, dtype=np.float64)[inverse]
@@ -44,7 +45,9 @@ def gain_of(labels: IntArray, *, form: DcgForm = "log2", gains: Gains | None = N
     if form == "log2":
         return positive
     if np.any(labels > MAX_GRADE):
-        raise MeasureError(f"label {labels.max()} is too large for a gain of 2^label − 1; give each label a gain")
+        raise MeasureError(
+            "label-too-large", f"label {labels.max()} is too large for a gain of 2^label − 1; give each label a gain"
+        )
     return np.exp2(positive) - 1
 
 
@@ -154,7 +157,7 @@ def err(
     else:
         stop_probability = gain_of(lists.label, gains=gains)
         if np.any((stop_probability < 0) | (stop_probability > 1)):
-            raise MeasureError("the gains of ERR are probabilities: each between 0 and 1")
+            raise MeasureError("gain-above-1", "the gains of ERR are probabilities: each between 0 and 1")
     satisfying = (stop_probability > 0) & lists.within(k)
     position = lists.running_count(satisfying)  # 1 for the first document of a list that can satisfy, 2 for the next
     values, continue_probability = np.zeros(len(lists)), np.ones(len(lists))
@@ -212,7 +215,7 @@ def graded_average_precision(
         gains = {label: label / top_grade for label in range(1, top_grade + 1)}
     thresholds = sorted({float(q) for q in gains.values() if q > 0})
     if thresholds and (thresholds[-1] > 1 or min(gains.values()) < 0):
-        raise MeasureError("the gains of GAP are shares of users: each between 0 and 1")
+        raise MeasureError("gain-above-1", "the gains of GAP are shares of users: each between 0 and 1")
     gain, pool_gain = (gain_of(labels, gains=gains) for labels in (lists.label, lists.pool))
     precision_sum = np.zeros(len(lists))
     for previous, threshold in pairwise(
@@ -245,10 +248,15 @@ def rank_biased_residual(lists: RankedLists, *, p: float = 0.8) -> FloatArray:
 def _top_grade(lists: RankedLists, max_rel: int | None) -> int:
     if max_rel is None:
         if lists.max_label > MAX_GRADE:
-            raise MeasureError(f"label {lists.max_label} is too large for a grade; at most {MAX_GRADE} is usual")
+            raise MeasureError(
+                "label-too-large", f"label {lists.max_label} is too large for a grade; at most {MAX_GRADE} is usual"
+            )
         return lists.max_label
     if lists.max_label > max_rel:
-        raise MeasureError(f"max_rel={max_rel}, but the judgments have a label of {lists.max_label}; raise it")
+        raise MeasureError(
+            "label-above-top",
+            f"the top grade max_rel is {max_rel}, and the judgments have a label of {lists.max_label}",
+        )
     return max_rel
 
 

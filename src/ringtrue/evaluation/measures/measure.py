@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ringtrue.errors import MeasureError, did_you_mean
+from ringtrue.errors import MeasureError, did_you_mean, find_near_miss
 from ringtrue.evaluation.measures.catalogue import CATALOGUE, NEEDS_COLLECTION, PARAMETERS, Definition
 from ringtrue.evaluation.measures.ranked_lists import FloatArray, RankedLists
 
@@ -69,7 +69,8 @@ class Measure:
 
     def __post_init__(self) -> None:
         if self.name not in CATALOGUE:
-            raise MeasureError(f"unknown measure '{self.name}'{did_you_mean(self.name, CATALOGUE)}")
+            near = did_you_mean(self.name, CATALOGUE)
+            raise MeasureError("unknown-measure", f"unknown measure '{self.name}'{near}")
         _parse_cutoff(self.definition, None if self.cutoff is None else str(self.cutoff), str(self))
         for name, value in self.parameters:
             _require_parameter(self.definition, name, dict(value) if name == "gains" else value, str(self))
@@ -126,14 +127,14 @@ def parse(text: str | Measure) -> Measure:
     if isinstance(text, Measure):
         return text
     if not isinstance(text, str):
-        raise MeasureError(f"a measure is written like 'nDCG@10'; found {text!r}")
+        raise MeasureError("not-a-measure", f"a measure is written like 'nDCG@10'; found {text!r}")
     if trec_match := TREC_EVAL_PATTERN.fullmatch(text.strip()):
         template = TREC_EVAL.get(trec_match["name"].lower())
         if template is not None:
             return parse(template.format(trec_match["at"]))
     match = MEASURE_PATTERN.fullmatch(text)
     if match is None:
-        raise MeasureError(f"'{text}' is no measure; write it like nDCG@10, P(rel=2)@10 or AP")
+        raise MeasureError("not-a-measure", f"'{text}' is no measure; write it like nDCG@10, P(rel=2)@10 or AP")
     definition = _find_definition(match["name"], suffix=text[match.end("name") :].strip())
     return _build_measure(
         definition, _parse_cutoff(definition, match["at"], text), _parse_parameters(match["inside"], text), text=text
@@ -165,10 +166,10 @@ def _find_definition(name: str, *, suffix: str) -> Definition:
         letters = name.rstrip("0123456789")
         if letters.lower() in by_lower and not suffix:
             near = f"{by_lower[letters.lower()]}@{name[len(letters) :]}"
-            raise MeasureError(f"unknown measure '{name}'; did you mean '{near}'?")
-        near = did_you_mean(name, [*CATALOGUE, *SYNONYMS]).removesuffix("'?")
-        suggestion = f"{near}{suffix}'?" if near else ";"
-        raise MeasureError(f"unknown measure '{name}{suffix}'{suggestion} `ringtrue measures` lists them all")
+            raise MeasureError("unknown-measure", f"unknown measure '{name}'; did you mean '{near}'?")
+        known = find_near_miss(name, [*CATALOGUE, *SYNONYMS])
+        suggestion = f"; did you mean '{known}{suffix}'?" if known else ""
+        raise MeasureError("unknown-measure", f"unknown measure '{name}{suffix}'{suggestion}")
     return CATALOGUE[canonical]
 
 
@@ -176,20 +177,26 @@ def _parse_cutoff(definition: Definition, at: str | None, text: str) -> int | fl
     kind, name = definition.cutoff, definition.name
     if at is None:
         if kind in ("required", "recall"):
-            raise MeasureError(f"{name} needs a cutoff, such as {name}@{'10' if kind == 'required' else '0.5'}")
+            raise MeasureError(
+                "needs-cutoff", f"{name} needs a cutoff, such as {name}@{'10' if kind == 'required' else '0.5'}"
+            )
         return None
     if kind == "none":
-        raise MeasureError(f"'{text}': {name} takes no cutoff; write {name}")
+        raise MeasureError("unexpected-cutoff", f"{name} takes no cutoff; write {name}", subject=f"'{text}'")
     try:
         cutoff = float(at)
     except ValueError:
         cutoff = -1.0
     if kind == "recall":
         if not 0 <= cutoff <= 1:
-            raise MeasureError(f"'{text}': expected a recall level from 0 to 1 after @, found '{at}'")
+            raise MeasureError(
+                "bad-cutoff", f"expected a recall level from 0 to 1 after @, found '{at}'", subject=f"'{text}'"
+            )
         return cutoff
     if not 1 <= cutoff <= MAX_CUTOFF or cutoff != int(cutoff):
-        raise MeasureError(f"'{text}': expected a whole number of at least 1 after @, found '{at}'")
+        raise MeasureError(
+            "bad-cutoff", f"expected a whole number of at least 1 after @, found '{at}'", subject=f"'{text}'"
+        )
     return int(cutoff)
 
 
@@ -200,9 +207,10 @@ def _parse_parameters(inside: str | None, text: str) -> dict[str, Any]:
             continue
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not equals or not value:
-            raise MeasureError(f"'{text}': expected name=value inside the parentheses, found '{part.strip()}'")
+            expected = f"expected name=value inside the parentheses, found '{part.strip()}'"
+            raise MeasureError("not-a-measure", expected, subject=f"'{text}'")
         if name in parameters:
-            raise MeasureError(f"'{text}': parameter '{name}' is given twice")
+            raise MeasureError("repeated-parameter", f"parameter '{name}' is given twice", subject=f"'{text}'")
         try:
             parameters[name] = ast.literal_eval(value)
         except (ValueError, SyntaxError, MemoryError, RecursionError):
@@ -216,7 +224,11 @@ def _build_measure(
     for name, value in parameters.items():
         _require_parameter(definition, name, value, text)
     if parameters.get("alpha") is not None and "beta" in parameters:
-        raise MeasureError(f"'{text}': give alpha or beta, not both: beta² = (1 − alpha) / alpha")
+        raise MeasureError(
+            "conflicting-parameters",
+            "give alpha or beta, not both: beta² = (1 − alpha) / alpha",
+            subject=f"'{text}'",
+        )
     frozen = tuple((name, _freeze_parameter(parameters[name])) for name in definition.defaults if name in parameters)
     return Measure(definition.name, cutoff, frozen)
 
@@ -224,9 +236,11 @@ def _build_measure(
 def _require_parameter(definition: Definition, name: str, value: object, text: str) -> None:
     if name not in definition.defaults:
         near = did_you_mean(name, definition.defaults) or "; it takes " + ", ".join(definition.defaults)
-        raise MeasureError(f"'{text}': {definition.name} has no parameter '{name}'{near}")
+        unknown = f"{definition.name} has no parameter '{name}'{near}"
+        raise MeasureError("unknown-parameter", unknown, subject=f"'{text}'")
     if not PARAMETERS[name].accepts(value):
-        raise MeasureError(f"'{text}': {name} is {PARAMETERS[name].expected}; found {value!r}")
+        expected = f"{name} is {PARAMETERS[name].expected}; found {value!r}"
+        raise MeasureError("bad-value", expected, subject=f"'{text}'")
 
 
 def _freeze_parameter(value: Any) -> Any:

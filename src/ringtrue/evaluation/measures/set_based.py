@@ -171,7 +171,9 @@ def num_documents(lists: RankedLists) -> FloatArray:
         return judged_or_retrieved
     if np.any(judged_or_retrieved > size):
         raise MeasureError(
-            f"a collection of {size} documents, but one query alone has {judged_or_retrieved.max():.0f} of them"
+            "small-collection",
+            f"a collection of {size} documents, but one query alone has {judged_or_retrieved.max():.0f} of them",
+            parameter="collection_size",
         )
     return np.full(len(lists), float(size))
 

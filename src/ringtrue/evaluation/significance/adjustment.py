@@ -14,6 +14,7 @@ from ringtrue.errors import MismatchError
 from ringtrue.evaluation.measures import BoolArray, FloatArray, IntArray
 from ringtrue.evaluation.significance.paired_statistics import tukey_hsd
 from ringtrue.evaluation.significance.pairwise_tests import ComparisonSettings
+from ringtrue.messages import Note, Suggestion
 from ringtrue.stats.results import Comparison
 from ringtrue.tables.scores import Cube
 
@@ -92,19 +93,22 @@ def _set_p_adjusted(raw: Iterable[Comparison], p: FloatArray) -> list[Comparison
 
 def adjust_by_tukey(
     raw: list[Comparison], cube: Cube, pairs: IntArray, settings: ComparisonSettings
-) -> tuple[list[Comparison], tuple[str, ...]]:
+) -> tuple[list[Comparison], tuple[Note, ...]]:
     """By Tukey's test over the queries that all runs have; a note says how many were left out."""
     test = partial(tukey_hsd, resamples=settings.resamples, progress=settings.progress)
     p, left_out = [], 0
     for values in cube.values:
         complete = ~np.isnan(values).any(axis=0)
         if not complete.any():
-            raise MismatchError("no query is in all runs, and Tukey's test needs the same queries for all: use holm")
+            raise MismatchError(
+                "no-common-query",
+                "no query is in all runs, and Tukey's test needs the same queries for all",
+                suggestions=[Suggestion("takes those of each pair", adjust="holm")],
+            )
         p.append(test(values[:, complete], *pairs.T, rng=settings.rng))
         left_out = max(left_out, int((~complete).sum()))
-    notes = (
-        (f"left out of Tukey's test, because not every run has them: {left_out} of the queries",) if left_out else ()
-    )
+    text = f"left out of Tukey's test, because not every run has them: {left_out} of the queries"
+    notes = (Note("queries-not-in-all-runs", text),) if left_out else ()
     return _set_p_adjusted(raw, np.concatenate(p)), notes
 
 

@@ -24,12 +24,14 @@ from ringtrue.evaluation.significance.adjustment import (
 from ringtrue.evaluation.significance.paired_statistics import Progress, is_exact, paired_differences
 from ringtrue.evaluation.significance.pairwise_tests import ComparisonSettings, Test, compare_pairs, smallest_p
 from ringtrue.formatting.phrases import join_first_few
+from ringtrue.messages import Note, Suggestion
 from ringtrue.stats.intervals import require_level
 from ringtrue.stats.results import Comparison, Comparisons
 from ringtrue.tables import Scores
 from ringtrue.tables.scores import Cube
 
 MANY_PAIRS = 20
+STEPWISE_INSTEAD = (Suggestion(adjust="holm"), Suggestion("goes with it", adjust="bh"))
 
 
 def compare(
@@ -76,7 +78,8 @@ def compare(
         count = len(raw) // (len(cube.measures) if several else 1)
         family_description = describe_family(count, members, adjust, level, several=several)
     if test == "bootstrap" and adjust == "holm" and len(pairs) > MANY_PAIRS:
-        notes += ("at the small levels that many comparisons need, the bootstrap errs more often than it says",)
+        text = "at the small levels that many comparisons need, the bootstrap errs more often than it says"
+        notes += (Note("many-bootstrap-comparisons", text),)
     return _collect_comparisons(comparisons, settings, family_description, notes)
 
 
@@ -111,23 +114,24 @@ def compare_by(
         {'long': 3, 'short': 2}
     """
     if adjust == "tukey":
-        raise UsageError("Tukey's family is the runs over all queries: with groups of queries, adjust by holm or bh")
+        text = "Tukey's family is the runs over all queries, and these are groups of queries"
+        raise UsageError("tukey-of-groups", text, parameter="adjust", suggestions=STEPWISE_INSTEAD)
     settings = _make_settings(test, adjust, family, mid_p, resamples, level, rng, progress)
     runs = scores.cube().runs
     baselines = [baselines] if isinstance(baselines, str) else list(baselines)
     select_run_pairs(runs, baselines)  # so that a wrong baseline is an error, and not a reason to leave out every group
-    groups: dict[str, tuple[list[Comparison], tuple[str, ...]]] = {}
-    left_out: list[str] = []
+    groups: dict[str, tuple[list[Comparison], tuple[Note, ...]]] = {}
+    left_out: list[Note] = []
     for group, part in split_by(scores, table, column).items():
         try:
             if lacking := set(runs) - set(part.frame["run"]):
-                raise MismatchError(f"'{min(lacking)}' has none of its queries")
+                raise MismatchError("no-common-query", f"'{min(lacking)}' has none of its queries")
             raw, _, _, notes = _compare_all_pairs(part, baselines, settings)
             groups[group] = raw, notes
         except MismatchError as error:
-            left_out.append(f"{column} '{group}' is left out: {error}")
+            left_out.append(Note("group-left-out", f"left out: {error.text}", subject=f"{column} '{group}'"))
     if not groups:
-        raise MismatchError(left_out[0])
+        raise MismatchError.of(left_out[0])
     all_raw = [comparison for raw, _ in groups.values() for comparison in raw]
     comparisons = iter(adjust_p_values(all_raw, adjust, family))
     measures = len({comparison.measure for comparison in all_raw})
@@ -155,13 +159,22 @@ def differences(scores: Scores, a: str, b: str, measure: str | None = None) -> p
     measures = scores.frame["measure"].unique(maintain_order=True).to_list()
     if measure is None:
         if len(measures) > 1:
-            raise UsageError(f"the scores have several measures, {', '.join(measures)}: say which")
+            raise UsageError(
+                "several-measures",
+                f"the scores have several measures, {', '.join(measures)}: say which",
+                parameter="measure",
+            )
         measure = measures[0]
     runs = scores.frame["run"].unique(maintain_order=True).to_list()
-    for kind, name, names in (("run", a, runs), ("run", b, runs), ("measure", measure, measures)):
+    for parameter, name, names in (("a", a, runs), ("b", b, runs), ("measure", measure, measures)):
         if name not in names:
+            kind = "measure" if parameter == "measure" else "run"
             near = did_you_mean(name, names) or f"; there is {', '.join(names[:5])}"
-            raise UsageError(f"no {kind} '{name}' in the scores{near}")
+            raise UsageError(
+                "unknown-measure" if kind == "measure" else "unknown-run",
+                f"no {kind} '{name}' in the scores{near}",
+                parameter=parameter,
+            )
     measure_scores = scores.frame.filter(pl.col("measure") == measure)
     first, second = (
         measure_scores.filter(pl.col("run") == run).select("query", pl.col("value").alias(side))
@@ -197,18 +210,27 @@ def _make_settings(
     for name, value, choices in (("test", test, Test), ("adjust", adjust, Adjust), ("family", family, Family)):
         if value not in get_args(choices):
             near = did_you_mean(str(value), get_args(choices)) or f"; there is {', '.join(get_args(choices))}"
-            raise UsageError(f"no {name} '{value}'{near}")
+            raise UsageError("unknown-choice", f"no {name} '{value}'{near}", parameter=name)
     require_level(level)
     if not 100 <= resamples <= 10_000_000:
-        raise UsageError(f"resamples must lie between 100 and 10,000,000, found {resamples:,}; 10,000 is usual")
+        raise UsageError(
+            "bad-resamples",
+            f"the resamples must lie between 100 and 10,000,000, found {resamples:,}",
+            parameter="resamples",
+            suggestions=[Suggestion("is usual", resamples=10_000)],
+        )
     if mid_p and test != "sign":
-        raise UsageError(f"the mid-p value belongs to the sign test, found test '{test}'")
+        text = f"the mid-p value belongs to the sign test, found test '{test}'"
+        raise UsageError("unused-parameter", text, parameter="mid_p")
     if adjust == "tukey" and test == "welch":
-        raise UsageError("Tukey's test needs runs over the same queries, and Welch's is for different ones: use holm")
+        text = "Tukey's test needs runs over the same queries, and Welch's is for different ones"
+        raise UsageError("tukey-of-unpaired", text, parameter="adjust", suggestions=STEPWISE_INSTEAD)
     if adjust == "tukey" and test in ("sign", "wilcoxon"):
-        raise UsageError(f"Tukey's test compares means, and the {test} test does not: adjust it by holm or bh")
+        text = f"Tukey's test compares means, and the {test} test does not"
+        raise UsageError("tukey-of-ranks", text, parameter="adjust", suggestions=STEPWISE_INSTEAD)
     if adjust == "tukey" and family == "all":
-        raise UsageError("Tukey's family is the runs of one measure: it cannot span several measures")
+        text = "Tukey's family is the runs of one measure: it cannot span several measures"
+        raise UsageError("tukey-of-measures", text, parameter="family", suggestions=STEPWISE_INSTEAD)
     seed = int((rng or np.random.default_rng(0)).integers(2**63))
     settings = ComparisonSettings(test=test, level=level, resamples=resamples, seed=seed, mid_p=mid_p)
     return settings if progress is None else replace(settings, progress=progress)
@@ -216,7 +238,7 @@ def _make_settings(
 
 def _compare_all_pairs(
     scores: Scores, baselines: str | Iterable[str], settings: ComparisonSettings
-) -> tuple[list[Comparison], Cube, IntArray, tuple[str, ...]]:
+) -> tuple[list[Comparison], Cube, IntArray, tuple[Note, ...]]:
     """Every pair of every measure, not yet adjusted; the scores as an array, the pairs, and notes."""
     cube = scores.cube()
     pairs = select_run_pairs(cube.runs, baselines)
@@ -243,12 +265,14 @@ def select_run_pairs(runs: Sequence[str], baselines: str | Iterable[str]) -> Int
     """
     if len(runs) < 2:
         present_runs = f"only '{runs[0]}'" if runs else "none"
-        raise UsageError(f"a comparison needs two runs or more, found {present_runs}")
+        raise UsageError(
+            "needs-two-runs", f"a comparison needs two runs or more, found {present_runs}", parameter="runs"
+        )
     baselines = dict.fromkeys([baselines] if isinstance(baselines, str) else baselines)
     for name in baselines:
         if name not in runs:
             near = did_you_mean(name, runs) or f"; the runs are {', '.join(runs[:5])}{', …' if len(runs) > 5 else ''}"
-            raise UsageError(f"no run is called '{name}', the baseline{near}")
+            raise UsageError("unknown-run", f"no run is called '{name}', the baseline{near}", parameter="baselines")
     baseline_indices = [runs.index(name) for name in baselines]
     other_indices = [i for i in range(len(runs)) if i not in baseline_indices]
     against_baselines = [(run, base) for run in other_indices for base in baseline_indices]
@@ -265,7 +289,7 @@ def presence_matrix(scores: Scores, cube: Cube) -> BoolArray:
     return present
 
 
-def require_shared_queries(cube: Cube, present: BoolArray, pairs: IntArray) -> list[str]:
+def require_shared_queries(cube: Cube, present: BoolArray, pairs: IntArray) -> list[Note]:
     """An error where a pair has no query in common; a note where it has few."""
 
     def describe_missing(*runs: int) -> str:
@@ -280,8 +304,9 @@ def require_shared_queries(cube: Cube, present: BoolArray, pairs: IntArray) -> l
         shared, either = int((present[a] & present[b]).sum()), int((present[a] | present[b]).sum())
         if not shared:
             raise MismatchError(
-                f"'{cube.runs[a]}' and '{cube.runs[b]}' have no query in common: {describe_missing(a, b)}; "
-                f"only --test welch compares runs over different queries"
+                "no-common-query",
+                f"'{cube.runs[a]}' and '{cube.runs[b]}' have no query in common: {describe_missing(a, b)}",
+                suggestions=[Suggestion("compares runs over different queries", test="welch")],
             )
         if shared < either / 2:
             few.append((shared / either, shared, either, a, b))
@@ -290,11 +315,11 @@ def require_shared_queries(cube: Cube, present: BoolArray, pairs: IntArray) -> l
     _, shared, either, a, b = min(few)
     more = f"; of {len(pairs)} pairs, {len(few)} share fewer than half" if len(few) > 1 else ""
     share = f"'{cube.runs[a]}' and '{cube.runs[b]}' share only {shared} of {either} queries"
-    return [f"{share}: {describe_missing(a, b)}{more}"]
+    return [Note("few-common-queries", f"{share}: {describe_missing(a, b)}{more}")]
 
 
 def _collect_comparisons(
-    comparisons: list[Comparison], settings: ComparisonSettings, family: str, notes: tuple[str, ...]
+    comparisons: list[Comparison], settings: ComparisonSettings, family: str, notes: tuple[Note, ...]
 ) -> Comparisons:
     """With a doubt on each comparison that is not decided."""
     annotated = [
@@ -310,10 +335,15 @@ def _collect_comparisons(
     if out_of_reach:
         smallest = f"the smallest p that {settings.resamples:,} resamples can give"
         family_size = max(Counter(comparison.measure for comparison in annotated).values())
-        enough = (
-            f"; {int(family_size / (1 - settings.level)) + 1:,} are enough" if settings.test == "permutation" else ""
+        enough = Suggestion("is enough", resamples=int(family_size / (1 - settings.level)) + 1)
+        notes += (
+            Note(
+                "few-resamples",
+                f"{smallest} is not small enough for {out_of_reach:,} of {len(annotated):,} comparisons",
+                parameter="resamples",
+                suggestions=[enough] if settings.test == "permutation" else (),
+            ),
         )
-        notes += (f"{smallest} is not small enough for {out_of_reach:,} of {len(annotated):,} comparisons{enough}",)
     return Comparisons(
         comparisons=tuple(annotated),
         test=_describe_test(settings, [comparison.difference.n for comparison in annotated]),
@@ -323,22 +353,25 @@ def _collect_comparisons(
     )
 
 
-def _undecided_notes(comparison: Comparison, settings: ComparisonSettings) -> tuple[str, ...]:
+def _undecided_notes(comparison: Comparison, settings: ComparisonSettings) -> tuple[Note, ...]:
     """Why a comparison is not decided, if it could have been."""
     if comparison.decided and comparison.better is None:
-        return (f"the test speaks for '{comparison.ahead}', the mean does not: they differ, but not in one direction",)
+        text = f"the test speaks for '{comparison.ahead}', the mean does not: they differ, but not in one direction"
+        return (Note("test-against-mean", text),)
     if comparison.decided or comparison.p_value is None or comparison.detectable is None:
         return ()
     alpha, min_p = round(1 - settings.level, 12), smallest_p(comparison, settings)
     if min_p >= alpha:
-        return (f"so few queries cannot give p below {min_p:.2g} in this test: it could not decide anything",)
+        text = f"so few queries cannot give p below {min_p:.2g} in this test: it could not decide anything"
+        return (Note("undecidable", text),)
     if comparison.p_value < alpha:
-        return (f"p is below {alpha:g} for this comparison alone, but not as one of its family",)
+        text = f"p is below {alpha:g} for this comparison alone, but not as one of its family"
+        return (Note("significant-alone", text),)
     observed = abs(comparison.difference.value or 0)
     observed_text = f"{observed:.3g}" if observed > 1e-9 else "none"  # below, it is how numbers were added up
     n, detectable = comparison.difference.n, comparison.detectable
     power = f"{n} such queries show a difference of {detectable:.3g} in four of five t tests"
-    return (f"not decided: {power}, and {observed_text} was seen",)
+    return (Note("not-decided", f"not decided: {power}, and {observed_text} was seen"),)
 
 
 def _describe_test(settings: ComparisonSettings, counts: list[int]) -> str:

@@ -11,13 +11,16 @@ import numpy as np
 from ringtrue.errors import MismatchError
 from ringtrue.evaluation.measures import BoolArray, FloatArray, IntArray
 from ringtrue.evaluation.significance import paired_statistics as paired
+from ringtrue.messages import Note
 from ringtrue.stats.intervals import normal_quantile, t_quantile
 from ringtrue.stats.results import Comparison, Estimate
 
 Test: TypeAlias = Literal["t", "permutation", "bootstrap", "sign", "wilcoxon", "welch"]
 POWER = 0.8
 MIN_BOOTSTRAP_QUERIES = 6  # with fewer, what the interval needs lies beyond every resample
-TOO_FEW_NOTES = (f"fewer than {MIN_BOOTSTRAP_QUERIES} queries: the bootstrap can give neither an interval nor p",)
+TOO_FEW_FOR_BOOTSTRAP = Note(
+    "too-few-queries", f"fewer than {MIN_BOOTSTRAP_QUERIES} queries: the bootstrap can give neither an interval nor p"
+)
 MAX_DIFFERENCES = 4_000_000  # of all pairs and queries held at once: 32 MB
 MAX_MEANS = 10_000_000  # of resamples held at once: 80 MB
 
@@ -55,7 +58,9 @@ def compare_pairs(
     shared = has_value[pairs[:, 0]] & has_value[pairs[:, 1]]
     if not shared.any(axis=1).all():
         a, b = pairs[int(np.argmin(shared.any(axis=1)))].tolist()
-        raise MismatchError(f"'{runs[a]}' and '{runs[b]}' have no query in common with a value of {measure}")
+        raise MismatchError(
+            "no-common-query", f"'{runs[a]}' and '{runs[b]}' have no query in common with a value of {measure}"
+        )
     comparisons: dict[int, Comparison] = {}
     for members, queries in _group_by_shared_queries(shared):
         first, second = (values[pairs[members, side]][:, queries] for side in (0, 1))
@@ -97,10 +102,10 @@ def _compare_paired(
     method = "BCa" if settings.test == "bootstrap" else "t"
     has_interval = (constant | (settings.test != "bootstrap") | (n >= MIN_BOOTSTRAP_QUERIES)) & (n > 1)
 
-    def notes_on(i: int) -> tuple[str, ...]:
+    def notes_on(i: int) -> tuple[Note, ...]:
         if constant[i]:
-            return _constant_difference_notes(n, float(mean[i]), settings.test)
-        return () if has_interval[i] else TOO_FEW_NOTES
+            return (_constant_difference_note(n, float(mean[i]), settings.test),)
+        return () if has_interval[i] else (TOO_FEW_FOR_BOOTSTRAP,)
 
     return [
         Comparison(
@@ -159,15 +164,15 @@ def _bootstrap_p_and_bounds(d: FloatArray, settings: ComparisonSettings) -> tupl
     return p, low, high
 
 
-def _constant_difference_notes(n: int, difference: float, test: Test) -> tuple[str]:
+def _constant_difference_note(n: int, difference: float, test: Test) -> Note:
     if n == 1:
-        return ("a single query: no test can tell a difference from luck",)
+        return Note("single-query", "a single query: no test can tell a difference from luck")
     if difference == 0:
-        return (f"the two runs have the same value for each of the {n} queries",)
-    sentence = (
+        return Note("equal-runs", f"the two runs have the same value for each of the {n} queries")
+    text = (
         f"all {n} queries differ by the same {difference:.4g}: the interval cannot show what other queries would give"
     )
-    return (sentence if test == "sign" else f"{sentence}, and p is that of swapping runs at random",)
+    return Note("equal-values", text if test == "sign" else f"{text}, and p is that of swapping runs at random")
 
 
 def detectable_difference(se: FloatArray, df: float, level: float) -> FloatArray:
@@ -188,19 +193,21 @@ def _compare_unpaired(
     samples = [paired.strip_rounding_noise(values[run][~np.isnan(values[run])]) for run in (a, b)]
     for run, sample in zip((a, b), samples, strict=True):
         if not len(sample):
-            raise MismatchError(f"'{runs[run]}' has no query with a value of {measure}")
+            raise MismatchError("no-queries", f"'{runs[run]}' has no query with a value of {measure}")
     counts = np.array([len(sample) for sample in samples], dtype=float)
     means = np.array([sample.mean() for sample in samples])
     difference = float(paired.paired_differences(means[:1], means[1:])[0])
     both = ~np.isnan(values[a]) & ~np.isnan(values[b])
-    notes: tuple[str, ...] = (f"queries: {len(samples[0])} of '{runs[a]}', {len(samples[1])} of '{runs[b]}', unpaired",)
+    counted = f"queries: {len(samples[0])} of '{runs[a]}', {len(samples[1])} of '{runs[b]}', unpaired"
+    notes = [Note("unpaired-queries", counted)]
     if both.sum() > counts.min() / 2:
-        notes += (f"{both.sum()} of them are in both: a paired test on these would see more",)
+        text = f"{both.sum()} of them are in both: a paired test on these would see more"
+        notes.append(Note("paired-sees-more", text))
     p = se = low = high = effect = detectable = None
     if counts.min() < 2:
-        notes += ("a single query has no spread: no test can be made",)
+        notes.append(Note("single-query", "a single query has no spread: no test can be made"))
     elif all(np.ptp(sample) == 0 for sample in samples):
-        notes += ("neither run's values vary: no test can be made",)
+        notes.append(Note("equal-values", "neither run's values vary: no test can be made"))
         p = 1.0 if difference == 0 else None
     else:
         variances = np.array([sample.var(ddof=1) for sample in samples])
@@ -227,7 +234,7 @@ def _compare_unpaired(
         ties=int((differences == 0).sum()),
         losses=int((differences < 0).sum()),
         detectable=detectable,
-        notes=notes,
+        notes=tuple(notes),
     )
 
 

@@ -17,7 +17,8 @@ from ringtrue.errors import MeasureError, MismatchError, UsageError
 from ringtrue.evaluation.measures import BoolArray, FloatArray, Measure, parse
 from ringtrue.evaluation.stability.results import Flip, Stability, Standing
 from ringtrue.formatting.phrases import format_count, join_first_few
-from ringtrue.stats.intervals import resample_query_counts
+from ringtrue.messages import Note, Suggestion
+from ringtrue.stats.intervals import require_level, resample_query_counts
 from ringtrue.stats.rank_correlation import pair_signs, rbo, tau_ap, tau_from_signs
 from ringtrue.tables import Scores
 from ringtrue.tables.scores import Cube
@@ -58,21 +59,25 @@ def stability(
         RR over 1 query: tau -1.000, tau_AP -1.000, RBO 0.900; a comes first by the first judge, b by the second
     """
     if resamples < 1:
-        raise UsageError(f"at least one resample is needed, found {resamples}; 10000 is usual")
-    if not 0 < level < 1:
-        raise UsageError(f"level must lie between 0 and 1, found {level:g}; 0.95 is usual")
-    notes: list[str] = []
+        raise UsageError(
+            "bad-resamples",
+            f"at least one resample is needed, found {resamples}",
+            parameter="resamples",
+            suggestions=[Suggestion("is usual", resamples=10_000)],
+        )
+    require_level(level)
+    notes: list[Note] = []
     runs, values = align_scores(scores, versus, notes)
     seed = int((rng or np.random.default_rng(0)).integers(2**63))
     by_measure = {}
     for measure, (a, b) in values.items():
         complete = ~np.isnan(a).any(axis=0) & ~np.isnan(b).any(axis=0)
         if not complete.any():
-            raise MismatchError(f"{measure}: no query has a value for every run by both judges")
+            raise MismatchError("no-common-query", "no query has a value for every run by both judges", subject=measure)
         order = _order_runs(runs, a[:, complete])
         names = [runs[i] for i in order]
         first, second = _JudgeOrder(a[order][:, complete]), _JudgeOrder(b[order][:, complete])
-        tau, overlap = float(tau_from_signs(first.signs, second.signs)), rbo(first.levels, second.levels, p=persistence)
+        tau, overlap = float(tau_from_signs(first.signs, second.signs)), _overlap(first, second, persistence)
         summary = _resample_orders(first, second, resamples, np.random.default_rng(seed), progress or (lambda _: None))
         by_measure[measure] = Stability(
             measure=measure,
@@ -90,14 +95,21 @@ def stability(
             persistence=persistence,
             notes=(
                 *notes,
-                *(f"{measure}: {note}" for note in _stability_notes(int(np.sum(~complete)), first, second, summary)),
+                *(note.about(measure) for note in _stability_notes(int(np.sum(~complete)), first, second, summary)),
             ),
         )
     return by_measure
 
 
+def _overlap(first: _JudgeOrder, second: _JudgeOrder, persistence: float) -> FloatArray:
+    try:
+        return rbo(first.levels, second.levels, p=persistence)
+    except UsageError as error:
+        raise error.with_note(error.note.renamed({"p": "persistence"})) from error
+
+
 def align_scores(
-    scores: Scores, versus: Scores, notes: list[str]
+    scores: Scores, versus: Scores, notes: list[Note]
 ) -> tuple[list[str], dict[str, tuple[FloatArray, FloatArray]]]:
     """The runs that both have, and for each measure the values [run, query] by either; notes tell what one has alone.
 
@@ -113,7 +125,7 @@ def align_scores(
     first_cube, second_cube = scores.cube(), versus.cube()
     runs = _common_names("run", first_cube.runs, second_cube.runs, notes)
     if len(runs) < 2:
-        raise UsageError(f"an order needs two runs or more, found only '{runs[0]}'")
+        raise UsageError("needs-two-runs", f"an order needs two runs or more, found only '{runs[0]}'")
     queries = _common_names("query", first_cube.queries, second_cube.queries, notes)
     measures = _match_measures(first_cube.measures, second_cube.measures, notes)
     return runs, {
@@ -134,25 +146,26 @@ def _score_matrix(cube: Cube, measure: str, runs: list[str], queries: list[str])
     return cells
 
 
-def _common_names(kind: str, first: tuple[str, ...], second: tuple[str, ...], notes: list[str]) -> list[str]:
+def _common_names(kind: str, first: tuple[str, ...], second: tuple[str, ...], notes: list[Note]) -> list[str]:
     """The names that both have; a note tells the others."""
     name_sets = set(first), set(second)
     common = [name for name in first if name in name_sets[1]]
     if not common:
         raise MismatchError(
+            "no-common-run" if kind == "run" else "no-common-query",
             f"the two judges have no {kind} in common: the first has {join_first_few(first)}, "
-            f"the second has {join_first_few(second)}"
+            f"the second has {join_first_few(second)}",
         )
     for which, names, other_names in (("first", first, name_sets[1]), ("second", second, name_sets[0])):
         unshared = [name for name in names if name not in other_names]
         if unshared:
-            notes.append(
-                f"{format_count(len(unshared), kind)} of the {which} judge only, not used: {join_first_few(unshared)}"
-            )
+            count = format_count(len(unshared), kind)
+            text = f"{count} of the {which} judge only, not used: {join_first_few(unshared)}"
+            notes.append(Note("unshared-runs" if kind == "run" else "unshared-queries", text))
     return common
 
 
-def _match_measures(first: tuple[str, ...], second: tuple[str, ...], notes: list[str]) -> dict[str, str]:
+def _match_measures(first: tuple[str, ...], second: tuple[str, ...], notes: list[Note]) -> dict[str, str]:
     """Which measure of the second judge belongs to which of the first: of the same name, or the same but for `rel`."""
     matched = {}
     for name in first:
@@ -162,16 +175,22 @@ def _match_measures(first: tuple[str, ...], second: tuple[str, ...], notes: list
             else [candidate for candidate in second if _without_rel(candidate) == _without_rel(name)]
         )
         if len(candidates) != 1:
-            notes.append(f"{name} is of the first judge only, not used")
+            notes.append(Note("unshared-measure", f"{name} is of the first judge only, not used"))
             continue
         matched[name] = candidates[0]
         if name not in candidates:
-            notes.append(f"{name} by the first judge is held against {candidates[0]} by the second")
-    notes += [f"{name} is of the second judge only, not used" for name in second if name not in matched.values()]
+            text = f"{name} by the first judge is held against {candidates[0]} by the second"
+            notes.append(Note("different-rel", text))
+    notes += [
+        Note("unshared-measure", f"{name} is of the second judge only, not used")
+        for name in second
+        if name not in matched.values()
+    ]
     if not matched:
         raise MismatchError(
+            "no-common-measure",
             f"the two judges have no measure in common: the first has {join_first_few(first)}, "
-            f"the second has {join_first_few(second)}"
+            f"the second has {join_first_few(second)}",
         )
     return matched
 
@@ -302,14 +321,17 @@ def _build_flips(
 
 def _stability_notes(
     left_out: int, first: _JudgeOrder, second: _JudgeOrder, summary: _ResampleSummary
-) -> Iterator[str]:
+) -> Iterator[Note]:
     if left_out:
-        yield f"{format_count(left_out, 'query')} left out, where some run has no value"
+        text = f"{format_count(left_out, 'query')} left out, where some run has no value"
+        yield Note("queries-not-in-all-runs", text)
     if first.values.shape[1] == 1:
-        yield "a single query: every resample is the same, and shares say nothing"
+        yield Note("single-query", "a single query: every resample is the same, and shares say nothing")
     tied = [name for name, judge in (("first", first), ("second", second)) if not judge.signs.any()]
     if tied:
-        yield f"every run has the same mean by the {' and the '.join(tied)} judge: tau is undefined"
+        text = f"every run has the same mean by the {' and the '.join(tied)} judge: tau is undefined"
+        yield Note("all-runs-tied", text)
     undefined = np.count_nonzero(np.isnan(summary.taus))
     if undefined and not tied:
-        yield f"tau is undefined in {undefined} of {len(summary.taus)} resamples, where a judge ties all runs"
+        text = f"tau is undefined in {undefined} of {len(summary.taus)} resamples, where a judge ties all runs"
+        yield Note("undefined-resamples", text)

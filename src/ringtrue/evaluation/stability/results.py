@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import asdict, dataclass
 
+from ringtrue.messages import Note
 from ringtrue.stats.rank_correlation import rbo
 
 
@@ -82,7 +83,7 @@ class Stability:
     resamples: int
     level: float
     persistence: float
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def winners(self) -> tuple[tuple[str, ...], tuple[str, ...]]:
