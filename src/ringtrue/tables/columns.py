@@ -182,35 +182,6 @@ def suggest_columns(column: Column, others: Iterable[str]) -> list[Suggestion]:
     return [Suggestion(f"says which one it is, such as {listed}", columns={column: "NAME"})]
 
 
-def suggest_column(column: Column, others: Iterable[str]) -> str:
-    """What to do where no column has one of the names we know, as the end of a sentence: which others there are.
-
-    Examples:
-        >>> suggest_column("judge", ["jugde", "url"])
-        "; did you mean 'jugde'? Then say `--columns judge=jugde`"
-        >>> suggest_column("query", ["prompt", "url", "seconds"])
-        '; if it is one of prompt, url, say `--columns query=NAME`'
-        >>> suggest_column("query", [])
-        ''
-    """
-    from difflib import get_close_matches
-
-    known_names = {name for aliases in COLUMN_ALIASES.values() for name in aliases}
-    candidates = [
-        name for name in others if name not in COLUMN_ALIASES and name.removesuffix(REPLACED_SUFFIX) not in known_names
-    ]
-    if not candidates:
-        return ""
-    # Short names are near to anything.
-    own_names = [column, *(name for name in COLUMN_ALIASES[column] if len(name) > 4)]
-    if near_misses := [
-        near_miss for name in own_names for near_miss in get_close_matches(name, candidates, n=1, cutoff=0.7)
-    ]:
-        return f"; did you mean '{near_misses[0]}'? Then say `--columns {column}={near_misses[0]}`"
-    listed = ", ".join(candidates[:MAX_LISTED]) + ", …" * (len(candidates) > MAX_LISTED)
-    return f"; if it is {'one of ' * (len(candidates) > 1)}{listed}, say `--columns {column}=NAME`"
-
-
 def find_free_name(name: str, used: Iterable[str]) -> str:
     """The name, or if a column has it already, the name with a number."""
     used = set(used)
