@@ -100,7 +100,13 @@ def _spell_argument(command: click.Command, argument: str, value: Argument) -> s
         return f"no {name}"
     if option.is_flag:
         return name
-    return f"{name} {option.make_metavar(click.Context(command)) if value is ... else _spell_value(value)}"
+    return f"{name} {_placeholder(option, command) if value is ... else _spell_value(value)}"
+
+
+def _placeholder(option: click.Option, command: click.Command) -> str:
+    """What stands for a value in a hint: `COLUMN`, and `N` for any number."""
+    is_number = isinstance(option.type, click.types.IntParamType | click.types.FloatParamType)
+    return "N" if is_number and option.metavar is None else option.make_metavar(click.Context(command))
 
 
 def _spell_value(value: Argument) -> str:

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from ringtrue.errors import UsageError
-from ringtrue.messages import Suggestion
 
 FloatArray = NDArray[np.float64]
 
@@ -117,9 +116,8 @@ def rbo(a: ArrayLike, b: ArrayLike, *, p: float = 0.9) -> FloatArray:
     if not 0 < p < 1:
         raise UsageError(
             "bad-persistence",
-            f"the persistence of RBO lies between 0 and 1, found {p:g}",
+            f"the persistence of RBO lies between 0 and 1, found {p:g}; 0.9 is usual",
             parameter="p",
-            suggestions=[Suggestion("is usual", p=0.9)],
         )
     a, b = _broadcast_orders(a, b)
     n = a.shape[-1]
