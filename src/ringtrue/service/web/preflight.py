@@ -99,9 +99,9 @@ def _check_database(database: str) -> Iterator[Check]:
 def _check_new_file(path: Path) -> Check:
     folder = path.absolute().parent
     if not os.access(folder, os.W_OK | os.X_OK):
-        unwritable = Note("database-folder-unwritable", f"not there, and the folder {folder} may not be written")
+        unwritable = Note("database-folder-unwritable", f"does not exist, and the folder {folder} cannot be written")
         return Check(name="database", ok=False, detail=unwritable.about(str(path)))
-    new_file = Note("database-to-be-made", "not there yet: starting makes it", subject=str(path))
+    new_file = Note("database-to-be-made", "does not exist yet; starting creates it", subject=str(path))
     return Check(name="database", ok=True, detail=new_file)
 
 
@@ -137,7 +137,7 @@ def _describe_migration(version: int, *, is_sqlite: bool) -> Check:
     if version == len(STEPS):
         detail = Note("schema-up-to-date", f"step {version}, up to date")
     elif not version:
-        detail = Note("schema-to-be-made", "no tables yet: starting makes them")
+        detail = Note("schema-to-be-made", "no tables yet; starting creates them")
     else:
         missing = "; ".join(f"{number}: {what}" for number, (what, _) in enumerate(STEPS[version:], start=version + 1))
         copy = "after a copy of the file beside it" if is_sqlite else "so make a copy with pg_dump first"
