@@ -14,6 +14,7 @@ from fastapi import FastAPI
 from playwright.sync_api import Browser, Page, expect
 
 from browsers import Look, comes_to, in_looks, violations
+from ringtrue.messages import Note
 from ringtrue.service.collect.project_setup import make_project
 from ringtrue.service.collect.uploads import UploadedFile
 from ringtrue.service.store import Scale, Settings, Store
@@ -157,13 +158,13 @@ def test_long_ids_make_no_table_of_people_scroll_sideways(
 def test_the_warning_of_a_full_disk_and_an_error_page_have_no_violation(
     windows: Browser, served: str, app: FastAPI, owner: int, made: Project
 ) -> None:
-    reason = "the disk of the database is full: make room on it; trying again is safe"
+    reason = Note("disk-full", "the disk of the database is full: make room on it; trying again is safe")
     health = Health(database="read-only", reason=reason, checked=time.monotonic())
     app.state.server.health.value = health
     page = logged_in(windows, served, app, owner)
     for path in ("/", "/p/sea-bees", "/server/backup"):
         page.goto(served + path)
-        expect(page.locator(".warning").first).to_contain_text("No answer can be saved")
+        expect(page.locator(".warning").first).to_have_attribute("data-code", "answers-not-saved")
         checked(page, path)
     page.goto(f"{served}/p/none")
     expect(page.locator("code")).to_be_visible()
