@@ -63,7 +63,7 @@ def test_json_has_every_key_of_the_contract(arena: Path, ringtrue) -> None:
     assert (estimate["low"], estimate["high"]) == pytest.approx((interval.low, interval.high), rel=1e-9)
     assert (estimate["n"], estimate["level"], estimate["method"]) == (8, 0.95, "t")
     assert answer.json["runs"]["good"]["RR"]["value"] == pytest.approx(sum(rr("good")) / 8)
-    assert answer.json["family"] == "nothing to adjust for, with one comparison"
+    assert ("one comparison" in answer.json["family"], "Holm" in answer.json["family"]) == (True, False)
     assert answer.json["test"] == "paired t test"
     assert answer.json["missing"] == {}
 
@@ -77,8 +77,10 @@ def test_all_pairs_are_compared_by_every_measure(arena: Path, ringtrue) -> None:
         for a, b in (("good", "fair"), ("good", "poor"), ("fair", "poor"))
     ]
     together = ringtrue(*words, "--family", "all")
-    assert together.json["family"] == "Holm over the 9 comparisons"
-    assert ringtrue(*words).json["family"] == "Holm over the 3 pairs of each measure"
+    separate = ringtrue(*words)
+    assert [answer.json["family"].split()[0] for answer in (together, separate)] == ["Holm", "Holm"]
+    assert "9 comparisons" in together.json["family"]
+    assert "3 pairs " in separate.json["family"]
 
 
 def test_without_a_measure_the_usual_one_is_taken(arena: Path, ringtrue) -> None:
@@ -111,53 +113,59 @@ def test_a_baseline_is_known_by_its_tag_where_runs_are_called_so(arena: Path, ri
     from_file = ringtrue(*words, "--baseline", "poor.run").json["comparisons"]
     assert [(one["a"], one["b"]) for one in from_file] == [("GOOD", "POOR"), ("FAIR", "POOR")]
     wrong = ringtrue(*words, "--baseline", "FIAR")
-    assert (wrong.code, "did you mean 'FAIR'?" in wrong.err, wrong.out) == (2, True, "")
+    assert (wrong.stop, "'FAIR'?" in wrong.error["message"]) == ((2, "unknown-run", "baseline"), True)
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "error", "near"),
     [
-        (("--baseline", "fiar"), "no run is called 'fiar', the baseline; did you mean 'fair'?"),
-        (("--baseline", "xyzzy"), "the runs are good, fair, and there is no such file"),
-        (("--mid-p",), "the mid-p value belongs to the sign test, found test 't'"),
-        (("--test", "anova"), "'wilcoxon'"),
-        (("--adjust", "bonferroni"), "'holm'"),
-        (("--adjust", "tukey", "--test", "welch"), "Tukey's test needs runs over the same queries"),
-        (("--adjust", "tukey", "--family", "all"), "it cannot span several measures"),
-        (("--adjust", "tukey", "--topics", "topics.csv", "--by", "kind"), "with --by, adjust by holm or bh"),
-        (("--resamples", "99"), "resamples must lie between 100 and 10,000,000"),
-        (("--level", "95"), "level must lie between 0 and 0.999999, found 95; --level 0.95 is usual"),
-        (("--level", "0.9999999"), "level must lie between 0 and 0.999999"),
-        (("--seed", "-1"), "--seed"),
-        (("-m", "nDGC@10"), "did you mean 'nDCG@10'"),
-        (("-m", ""), "-m names no measure"),
-        (("--topics", "topics.csv", "--by", "knd"), "no column 'knd' to split by; did you mean 'kind'?"),
-        (("--by", "kind"), "no column 'kind'"),
-        (("--topics", "topics.csv", "--by", "kind", "--per-query"), "are two tables"),
-        (("--test", "t", "--test", "sign"), "--test is given 2 times"),
-        (("--layout", "matrix"), "'pairs', 'runs'"),
+        (("--baseline", "fiar"), ("unknown-run", "baseline"), "'fair'"),
+        (("--baseline", "xyzzy"), ("unknown-run", "baseline"), ""),
+        (("--mid-p",), ("unused-parameter", "mid_p"), ""),
+        (("--test", "anova"), ("bad-value", "test"), ""),
+        (("--adjust", "bonferroni"), ("bad-value", "adjust"), ""),
+        (("--adjust", "tukey", "--test", "welch"), ("tukey-of-unpaired", "adjust"), ""),
+        (("--adjust", "tukey", "--family", "all"), ("tukey-of-measures", "family"), ""),
+        (("--adjust", "tukey", "--topics", "topics.csv", "--by", "kind"), ("conflicting-parameters", "adjust"), ""),
+        (("--resamples", "99"), ("bad-resamples", "resamples"), ""),
+        (("--level", "95"), ("bad-level", "level"), ""),
+        (("--level", "0.9999999"), ("bad-level", "level"), ""),
+        (("--seed", "-1"), ("bad-value", "seed"), ""),
+        (("-m", "nDGC@10"), ("unknown-measure", None), "'nDCG@10'"),
+        (("-m", ""), ("no-measure", "measure"), ""),
+        (("--topics", "topics.csv", "--by", "knd"), ("unknown-column", "by"), "'kind'"),
+        (("--by", "kind"), ("unknown-column", "by"), ""),
+        (("--test", "t", "--test", "sign"), ("repeated-parameter", "test"), ""),
+        (("--layout", "matrix"), ("bad-value", "layout"), ""),
     ],
 )
-def test_wrong_usage_brings_exit_2_and_the_near_miss(arena: Path, ringtrue, words: tuple[str, ...], says: str) -> None:
+def test_wrong_usage_brings_exit_2_and_the_near_miss(
+    arena: Path, ringtrue, words: tuple[str, ...], error: tuple[str, str | None], near: str
+) -> None:
     measure = () if "-m" in words else ("-m", "RR")
-    answer = ringtrue("compare", "good.run", "fair.run", "--judgments", "r.qrels", *measure, *words)
-    assert answer.code == 2
-    assert says in answer.err
-    assert answer.out == ""
+    answer = ringtrue("compare", "good.run", "fair.run", "--judgments", "r.qrels", *measure, *words, "--json")
+    assert answer.stop == (2, *error)
+    assert near in answer.error["message"]
+
+
+def test_csv_is_one_table(arena: Path, ringtrue) -> None:
+    words = ("--topics", "topics.csv", "--by", "kind", "--per-query", "--format", "csv")
+    answer = ringtrue("compare", "good.run", "fair.run", *WORDS, *words)
+    assert (answer.code, answer.out, "--per-query" in answer.err) == (2, "", True)
 
 
 @pytest.mark.parametrize(
     "runs", [("good.run",), ("good.run", "--baseline", "good"), ("good.run", "--baseline", "good.run")]
 )
 def test_one_run_is_none_to_compare(arena: Path, ringtrue, runs: tuple[str, ...]) -> None:
-    answer = ringtrue("compare", *runs, *WORDS)
-    assert (answer.code, answer.out) == (2, "")
-    assert "a comparison needs two runs or more, found only good.run" in answer.err
+    answer = ringtrue("compare", *runs, *WORDS, "--json")
+    assert answer.stop == (2, "needs-two-runs", "runs")
+    assert "good.run" in answer.error["message"]
 
 
 def test_the_same_file_twice_is_refused(arena: Path, ringtrue) -> None:
-    answer = ringtrue("compare", "good.run", "good.run", *WORDS)
-    assert (answer.code, "'good.run' is given twice" in answer.err) == (2, True)
+    answer = ringtrue("compare", "good.run", "good.run", *WORDS, "--json")
+    assert (answer.stop, "good.run" in answer.error["message"]) == ((2, "repeated-run", "runs"), True)
 
 
 @pytest.mark.parametrize("words", [("nowhere.run", "good.run"), ("good.run", "topics.csv")])
@@ -193,7 +201,7 @@ def test_every_test_can_be_asked_for_and_is_named(arena: Path, ringtrue, words, 
     }
     if test in expected:
         assert answer.json["comparisons"][0]["p_value"] == pytest.approx(expected[test], rel=1e-9)
-    assert f"p: {told}; adjusted: nothing to adjust for, with one comparison" in ringtrue(*call).out
+    assert f"p: {told}; adjusted: {answer.json['family']}" in ringtrue(*call).out
 
 
 @pytest.mark.parametrize(
@@ -240,33 +248,26 @@ def test_the_table_explains_its_columns_its_marks_and_the_answer(arena: Path, ri
     lines = out.splitlines()
     assert lines[0].split() == ["measure", "a", "b", "a", "−", "b", "95%", "interval", "p", "adjusted", "effect",
                                 "wins/ties/losses", "detectable"]  # fmt: skip
-    assert lines[2].startswith("RR       good  poor  +0.")
-    assert "8/0/0" in lines[2]
-    assert "▲" in lines[2]
-    for words in (
-        "a − b: mean difference over 8 queries; interval: t, for one pair alone",
-        "p: paired t test; adjusted: nothing to adjust for, with one comparison",
-        "▲ a is better, ▼ a is worse: adjusted p < 0.05; no mark: not decided",
-        "effect: difference in standard deviations",
-        "RR: good (0.8750) is better than poor (",
-        "RR: the queries that moved most; to the right good is ahead, to the left poor",
-    ):
-        assert words in out
+    assert lines[2].split()[:3] == ["RR", "good", "poor"]
+    assert all(cell in lines[2] for cell in ("+0.", "8/0/0", "▲"))
+    legend = [line.partition(": ")[0] for line in lines if ": " in line]
+    assert {"a − b", "p", "effect", "RR"} <= set(legend)
+    assert any("▲" in name and "▼" in name for name in legend)
+    assert all(part in out for part in ("over 8 queries; ", " p < 0.05", "RR: good (0.8750) "))
 
 
 def test_a_run_that_is_worse_is_marked_so(arena: Path, ringtrue) -> None:
     out = ringtrue("compare", "poor.run", "good.run", *WORDS).out
     assert "▼" in out.splitlines()[2]
-    assert "RR: good (0.8750) is better than poor (" in out
+    assert "RR: good (0.8750) " in out
 
 
 def test_what_is_not_decided_says_so(arena: Path, ringtrue) -> None:
     Path("other.run").write_text(run_text([1, 2, 1, 2, 1, 2, 1, 2], "x"))
-    answer = ringtrue("compare", "good.run", "other.run", *WORDS)
-    assert "not decided: 8 such queries show a difference of 0." in answer.out
-    assert "is better than" not in answer.out
+    out = ringtrue("compare", "good.run", "other.run", *WORDS).out
+    assert ("not decided: " in out, "better than" in out) == (True, False)
     (one,) = ringtrue("compare", "good.run", "other.run", *WORDS, "--json").json["comparisons"]
-    assert one["notes"][0].startswith("not decided: 8 such queries show a difference of 0.")
+    assert (one["note_codes"][0], "8 such queries" in one["notes"][0]) == ("not-decided", True)
 
 
 def test_the_columns_of_a_table_stand_below_each_other(arena: Path, ringtrue) -> None:
@@ -286,8 +287,7 @@ def test_many_pairs_are_shown_run_by_run_unless_asked_otherwise(arena: Path, rin
     assert lines[0].split() == ["nr", "run", "RR", "better", "than"]
     assert [line.split()[1] for line in lines[2:8]] == ["r0", "r1", "r2", "r3", "r4", "r5"]
     assert lines[2].endswith("3–6")
-    assert "better than: by number in this table, adjusted p < 0.05" in out
-    assert "--layout pairs shows every comparison" in out
+    assert "--layout pairs" in out
     pairs = ringtrue("compare", *runs, *WORDS, "--layout", "pairs").out
     assert sum(line.startswith("RR ") for line in pairs.splitlines()) == 15
     few = ringtrue("compare", *runs[:2], *WORDS, "--layout", "runs").out
@@ -387,7 +387,7 @@ def test_every_query_can_be_seen_the_largest_difference_first(arena: Path, ringt
     table = ringtrue(*words)
     assert table.out.splitlines()[0].split() == ["query", "good", "fair", "difference"]
     assert table.out.splitlines()[2].split()[:4] == ["q4", "1.0000", "0.3333", "+0.6667"]
-    assert "RR: every query; to the right good is ahead, to the left fair" in table.out
+    assert "every query; " in table.out
 
 
 def test_what_was_asked_stands_beside_the_query(arena: Path, ringtrue) -> None:
@@ -405,12 +405,13 @@ def test_a_breakdown_by_a_column_of_the_topics(arena: Path, ringtrue) -> None:
     found = [one for group in answer["groups"].values() for one in group["comparisons"]]
     assert [one["difference"]["n"] for one in found] == [4] * 6
     assert [key for key in KEYS if key not in found[0] and key != "naive"] == []
-    assert answer["groups"]["long"]["family"] == "Holm over the 6 pairs in 2 groups"
+    family = answer["groups"]["long"]["family"]
+    assert [word for word in family.split() if word.isdecimal()] == ["6", "2"]
     odd = stats.ttest_rel(rr("good")[::2], rr("fair")[::2]).pvalue
     assert found[0]["p_value"] == pytest.approx(odd, rel=1e-9)
     table = ringtrue(*words).out
     assert table.splitlines()[0].split()[:5] == ["kind", "queries", "measure", "a", "b"]
-    assert "Holm over the 6 pairs in 2 groups" in table
+    assert family in table
     rows = list(csv.DictReader(io.StringIO(ringtrue(*words, "--format", "csv").out)))
     assert [row["kind"] for row in rows] == ["long"] * 3 + ["short"] * 3
     assert float(rows[0]["p_value"]) == found[0]["p_value"]
@@ -438,10 +439,8 @@ def test_runs_that_share_no_query_bring_exit_1_and_what_each_lacks(arena: Path, 
     Path("first.run").write_text(run_text([1, 2], "x"))
     Path("last.run").write_text(run_text([1, 2, 1, 1, 1, 3], "x", first=3))
     answer = ringtrue("compare", "first.run", "last.run", *WORDS, "--missing", missing, "--json")
-    assert (answer.code, answer.out) == (1, "")
-    assert "'first' and 'last' have no query in common: 'first' lacks q3, q4, q5 and 3 more" in answer.err
-    assert "'last' lacks q1, q2" in answer.err
-    assert "--test welch" in answer.err
+    assert answer.stop == (1, "no-common-query", None)
+    assert all(part in answer.error["message"] for part in ("q3, q4, q5 and 3 more", "q1, q2", "--test welch"))
 
 
 def test_few_shared_queries_are_noted_with_what_each_run_lacks(arena: Path, ringtrue) -> None:
@@ -449,9 +448,9 @@ def test_few_shared_queries_are_noted_with_what_each_run_lacks(arena: Path, ring
     Path("last.run").write_text(run_text([1, 2, 1, 1, 1, 3], "x", first=3))
     answer = ringtrue("compare", "first.run", "last.run", *WORDS, "--missing", "skip", "--json")
     assert answer.code == 0
-    note = "'first' and 'last' share only 1 of 8 queries: 'first' lacks q4, q5, q6 and 2 more, 'last' lacks q1, q2"
-    assert f"note: {note}" in answer.err
-    assert note in answer.json["notes"]
+    note = answer.note("few-common-queries")
+    assert f"note: {note}\n" in answer.err
+    assert all(part in note for part in ("1 of 8", "q4, q5, q6 and 2 more", "q1, q2"))
     assert answer.json["missing"] == {"first": ["q4", "q5", "q6", "q7", "q8"], "last": ["q1", "q2"]}
     assert answer.json["comparisons"][0]["difference"]["n"] == 1
 
@@ -474,7 +473,8 @@ def test_welchs_test_compares_runs_over_different_queries(arena: Path, ringtrue,
     (one,) = ringtrue(*words, "--json").json["comparisons"]
     theirs = stats.ttest_ind(rr("good")[:5], rr("poor")[5:], equal_var=False)
     assert one["p_value"] == pytest.approx(theirs.pvalue, rel=1e-9)
-    assert "queries: 5 of 'first', 3 of 'last', unpaired" in one["notes"]
+    assert "unpaired-queries" in one["note_codes"]
+    assert any("5 of 'first'" in note and "3 of 'last'" in note for note in one["notes"])
     assert ringtrue(*words).code == 0
 
 
@@ -485,10 +485,10 @@ def test_one_query_gives_p_1_and_says_why(arena: Path, ringtrue) -> None:
     (one,) = answer.json["comparisons"]
     assert (one["p_value"], one["p_adjusted"], one["difference"]["low"], one["effect_size"]) == (1, 1, None, None)
     assert one["difference"]["value"] == pytest.approx(2 / 3)
-    assert "single query" in one["notes"][0]
+    assert one["note_codes"][0] == "single-query"
     table = ringtrue("compare", "good.run", "poor.run", "--judgments", "one.qrels", "-m", "RR")
-    assert "mean difference over 1 query;" in table.out
-    assert "a single query: no test can tell a difference from luck" in table.out
+    assert "over 1 query;" in table.out
+    assert one["notes"][0] in table.out
 
 
 @pytest.mark.parametrize("test", ["t", "permutation", "bootstrap", "sign", "wilcoxon", "welch"])
@@ -500,7 +500,7 @@ def test_identical_runs_have_p_1_by_every_test(arena: Path, ringtrue, test: str)
     assert (one["wins"], one["ties"], one["losses"]) == (0, 8, 0)
     table = ringtrue("compare", "good.run", "copy.run", *WORDS, "--test", test)
     assert "nan" not in table.out
-    assert "is better than" not in table.out
+    assert "better than" not in table.out
 
 
 @pytest.mark.parametrize("test", ["t", "permutation", "bootstrap", "sign", "wilcoxon"])
@@ -510,7 +510,7 @@ def test_a_constant_difference_is_told_as_such(arena: Path, ringtrue, test: str)
     answer = ringtrue("compare", "ones.run", "twos.run", *WORDS, "--test", test, "--json")
     (one,) = answer.json["comparisons"]
     assert (one["p_value"], one["effect_size"], one["difference"]["value"]) == (2**-7, None, 0.5)
-    assert one["notes"][0].startswith("all 8 queries differ by the same 0.5")
+    assert (one["note_codes"][0], "same 0.5" in one["notes"][0]) == ("equal-values", True)
     assert ringtrue("compare", "ones.run", "twos.run", *WORDS, "--test", test).code == 0
 
 
@@ -519,9 +519,9 @@ def test_notes_go_to_standard_error_and_into_the_json_only(arena: Path, ringtrue
     answer = ringtrue("compare", "good.run", "short.run", *WORDS, "--json")
     assert len(answer.out.strip().splitlines()) == 1
     json.loads(answer.out)
-    note = "short: 2 of 8 judged queries not in the run, counted as having found nothing: q7, q8"
-    assert f"note: {note}" in answer.err
-    assert note in answer.json["notes"]
+    note = answer.note("queries-not-in-run")
+    assert (note.startswith("short: 2 of 8 "), note.endswith(": q7, q8")) == (True, True)
+    assert f"note: {note}\n" in answer.err
     for form in ("table", "csv", "markdown", "latex"):
         printed = ringtrue("compare", "good.run", "short.run", *WORDS, "--format", form)
         assert "note:" not in printed.out
@@ -534,8 +534,7 @@ def test_a_run_can_come_from_standard_input(arena: Path, ringtrue, monkeypatch: 
     assert answer.code == 0
     (one,) = answer.json["comparisons"]
     assert (one["b"], one["wins"]) == ("poor", 8)
-    twice = ringtrue("compare", "-", "-", *WORDS)
-    assert (twice.code, "can be read only once" in twice.err) == (2, True)
+    assert ringtrue("compare", "-", "-", *WORDS, "--json").stop == (2, "input-read-twice", None)
 
 
 @pytest.mark.slow
@@ -545,7 +544,7 @@ def test_all_pairs_of_dl19_in_one_command(data: Path, ringtrue) -> None:
     words = ("--judgments", str(data / "dl19/human.qrels"), "-m", "nDCG@10,AP,P@10,RR")
     answer = ringtrue("compare", *runs, *words, "--json")
     assert len(answer.json["comparisons"]) == 2664
-    assert answer.json["family"] == "Holm over the 666 pairs of each measure"
+    assert " 666 pairs " in answer.json["family"]
     table = ringtrue("compare", *runs, *words).out.splitlines()
     assert len(table) == 2 + 37 + 8
     assert max(map(len, table)) < 160
@@ -583,7 +582,7 @@ def test_welchs_test_counts_no_missing_query_as_0_anywhere(arena: Path, ringtrue
     means = {run: row["RR"]["value"] for run, row in answer.json["runs"].items()}
     (one,) = answer.json["comparisons"]
     assert one["difference"]["value"] == pytest.approx(means["good"] - means["part"])
-    assert "counted as having found nothing" not in answer.err
+    assert "found" not in answer.note("queries-not-in-run")
 
 
 def test_a_run_ahead_for_most_queries_and_behind_on_the_mean_is_not_called_better(world: Path, ringtrue) -> None:
@@ -596,14 +595,13 @@ def test_a_run_ahead_for_most_queries_and_behind_on_the_mean_is_not_called_bette
         words = ("compare", "slightly.run", "rarely.run", *WORDS, "--test", test)
         out = ringtrue(*words).out
         assert "≠" in out.splitlines()[2]
-        assert "is better than" not in out
-        assert "the test speaks for 'slightly', the mean does not" in out
+        assert ("better than" in out, "for 'slightly'" in out) == (False, True)
         (one,) = ringtrue(*words, "--json").json["comparisons"]
         assert (one["ahead"], one["difference"]["value"] < 0) == ("slightly", True)
         assert "better than" in ringtrue(*words, "--layout", "runs").out
     by_sign = ringtrue("compare", "often.run", "seldom.run", *WORDS, "--test", "sign").out
     assert "often (" in by_sign
-    assert "for 30 of 30 queries that do not tie" in by_sign
+    assert "30 of 30 queries" in by_sign
 
 
 def test_with_a_baseline_every_pair_is_shown_the_best_first(arena: Path, ringtrue) -> None:
@@ -622,13 +620,14 @@ def test_with_a_baseline_every_pair_is_shown_the_best_first(arena: Path, ringtru
 
 def test_many_runs_have_a_first_and_those_not_told_apart_from_it(arena: Path, ringtrue) -> None:
     out = ringtrue("compare", "good.run", "fair.run", "poor.run", *WORDS, "--layout", "runs").out
-    assert "RR: good is first" in out
+    assert "\nRR: good " in out
 
 
 def test_queries_without_a_topic_are_told(arena: Path, ringtrue) -> None:
     Path("few.tsv").write_text("q1\tbread\nq2\tsoup\n")
-    answer = ringtrue("compare", "good.run", "fair.run", *WORDS, "--topics", "few.tsv")
-    assert "few.tsv has no row for 6 of 8 queries: q3, q4, q5 and 3 more" in answer.err
+    answer = ringtrue("compare", "good.run", "fair.run", *WORDS, "--topics", "few.tsv", "--json")
+    assert "missing-texts" in answer.notes
+    assert all(part in answer.err for part in ("few.tsv", "6 of 8 ", ": q3, q4, q5 and 3 more"))
 
 
 def test_what_queries_ask_is_told_in_json_and_csv_too(arena: Path, ringtrue) -> None:
@@ -643,8 +642,9 @@ def test_a_column_is_known_by_its_name_in_the_file(arena: Path, ringtrue) -> Non
     Path("kinds.csv").write_text("query,text\n" + "".join(f"q{i},{'ab'[i % 2]}\n" for i in range(1, 9)))
     words = ("compare", "good.run", "fair.run", *WORDS, "--topics", "kinds.csv")
     assert set(ringtrue(*words, "--by", "text", "--json").json["groups"]) == {"a", "b"}
-    answer = ringtrue(*words, "--by", "txet")
-    assert (answer.code, "kinds.csv: no column 'txet'" in answer.err) == (2, True)
+    answer = ringtrue(*words, "--by", "txet", "--json")
+    assert answer.stop == (2, "unknown-column", "by")
+    assert answer.error["message"].startswith("kinds.csv: ")
 
 
 def test_baselines_may_come_as_a_list(arena: Path, ringtrue) -> None:
@@ -654,22 +654,22 @@ def test_baselines_may_come_as_a_list(arena: Path, ringtrue) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "says"),
+    ("words", "error"),
     [
-        (("--layout", "runs", "--per-query"), "--per-query has a layout of its own"),
-        (("--layout", "runs", "--by", "label"), "--by has a layout of its own"),
-        (("--test", "welch", "--missing", "zero"), "--missing zero does not go with it"),
-        (("--test", "sign", "--adjust", "tukey"), "Tukey's test compares means"),
+        (("--layout", "runs", "--per-query"), ("conflicting-parameters", "layout")),
+        (("--layout", "runs", "--by", "label"), ("conflicting-parameters", "layout")),
+        (("--test", "welch", "--missing", "zero"), ("conflicting-parameters", "missing")),
+        (("--test", "sign", "--adjust", "tukey"), ("tukey-of-ranks", "adjust")),
     ],
 )
-def test_options_that_do_not_go_together_are_refused(arena: Path, ringtrue, words: tuple[str, ...], says: str) -> None:
-    answer = ringtrue("compare", "good.run", "fair.run", *WORDS, *words)
-    assert (answer.code, answer.out) == (2, "")
-    assert says in answer.err
+def test_options_that_do_not_go_together_are_refused(
+    arena: Path, ringtrue, words: tuple[str, ...], error: tuple[str, str | None]
+) -> None:
+    assert ringtrue("compare", "good.run", "fair.run", *WORDS, *words, "--json").stop == (2, *error)
 
 
 def test_a_table_says_which_queries_count_as_0(arena: Path, ringtrue) -> None:
     Path("half.run").write_text(run_text(RANKS["good"][:4], "x"))
     words = ("compare", "half.run", "fair.run", *WORDS)
-    assert "half lacks 4 of 8 queries, counted as 0" in ringtrue(*words).out
-    assert "counted as 0" not in ringtrue(*words, "--missing", "skip").out
+    assert "4 of 8 queries" in ringtrue(*words).out
+    assert "of 8 queries" not in ringtrue(*words, "--missing", "skip").out
