@@ -56,7 +56,7 @@ def test_every_question_is_answered_once_with_a_command_or_with_what_is_missing(
     found = rt.examine([run(here, "a.run"), qrels(here, "j.qrels")])
     verbs = [one.verb for one in (*found.can, *found.cannot)]
     assert sorted(verbs) == sorted(
-        ["report", "evaluate", "evaluate --gold", "compare", "compare --gold", "stability", "curve", "ceiling", "agree",
+        ["report", "evaluate", "evaluate gold", "compare", "compare gold", "stability", "curve", "ceiling", "agree",
          "judges", "aggregate", "disagreement", "rate", "sample", "plan", "pool", "pairs", "serve"]
     )  # fmt: skip
     assert all(one.todo for one in found.cannot)
@@ -111,7 +111,7 @@ def test_the_trusted_judge_is_told_by_name_and_bronze_is_another(here: Path) -> 
     assert calls(found)["evaluate"].arguments == {"judgments": "human.qrels"}
     assert calls(found)["stability"].arguments == {"judgments": "human.qrels", "versus": "llm.qrels"}
     assert calls(found)["agree"] == Call("agree", ("llm.qrels",), {"gold": "human.qrels"})
-    assert missing(found)["evaluate --gold"] == "needs-gold-design"
+    assert missing(found)["evaluate gold"] == "needs-gold-design"
 
 
 def test_scales_of_different_length_count_from_their_upper_half(here: Path) -> None:
@@ -148,8 +148,8 @@ def test_runs_of_one_name_in_two_folders_are_two_runs(here: Path) -> None:
     gold = write(here, "gold.csv", [row.replace("0.5", "1") for row in gold_rows(range(1, 12))])
     found = rt.examine([*runs, qrels(here, "bronze.qrels"), gold])
     inputs = ("x/bm25.run", "y/bm25.run"), {"judgments": "bronze.qrels", "gold": "gold.csv"}
-    assert calls(found)["evaluate --gold"] == Call("evaluate", *inputs)
-    assert calls(found)["compare --gold"] == Call("compare", *inputs)
+    assert calls(found)["evaluate gold"] == Call("evaluate", *inputs)
+    assert calls(found)["compare gold"] == Call("compare", *inputs)
 
 
 def test_a_sample_of_whole_queries_is_continued_by_whole_queries(here: Path) -> None:
@@ -157,7 +157,7 @@ def test_a_sample_of_whole_queries_is_continued_by_whole_queries(here: Path) -> 
     found = rt.examine([run(here, "a.run"), qrels(here, "bronze.qrels"), write(here, "gold.csv", rows)])
     continued = {"already": "gold.csv", "queries": 20, "measures": "nDCG@10"}
     assert calls(found)["sample"].arguments.items() >= continued.items()
-    assert calls(found)["evaluate --gold"].arguments["measures"] == "P@10,nDCG@10"
+    assert calls(found)["evaluate gold"].arguments["measures"] == "P@10,nDCG@10"
 
 
 def test_labels_without_queries_are_not_held_against_runs(here: Path) -> None:
@@ -176,14 +176,14 @@ def test_gold_that_is_not_from_the_runs_is_told_and_corrects_nothing(here: Path)
     write(here, "gold.csv", gold_rows(range(100, 105)))
     found = rt.examine([run(here, "a.run"), qrels(here, "bronze.qrels"), "gold.csv"])
     assert "20" in notes(found, "gold.csv")["gold-outside-runs"]
-    assert missing(found)["evaluate --gold"] == "gold-outside-runs"
+    assert missing(found)["evaluate gold"] == "gold-outside-runs"
 
 
 def test_a_sample_that_waits_for_labels_is_what_blocks_the_correction(here: Path) -> None:
     write(here, "gold.csv", gold_rows(range(1, 6), label=""))
     found = rt.examine([run(here, "a.run"), qrels(here, "bronze.qrels"), "gold.csv"])
-    assert missing(found)["evaluate --gold"] == "needs-labels"
-    needs = next(one.needs for one in found.cannot if one.verb == "evaluate --gold")
+    assert missing(found)["evaluate gold"] == "needs-labels"
+    needs = next(one.needs for one in found.cannot if one.verb == "evaluate gold")
     assert needs is not None
     assert all(part in needs for part in ("20", "gold.csv"))
 
@@ -212,9 +212,9 @@ def test_one_judge_alone_cannot_agree_and_plays_no_part(here: Path) -> None:
 def test_gains_that_lack_a_label_are_told(here: Path) -> None:
     files = [run(here, "a.run"), qrels(here, "j.qrels", top=3)]
     write(here, "gains.json", ['{"gains": {"0": 0, "1": 0.3, "2": 0.6, "3": 1}}'])
-    assert calls(rt.examine([*files, "gains.json"]))["evaluate --gains"].arguments["gains"] == "gains.json"
+    assert calls(rt.examine([*files, "gains.json"]))["evaluate gains"].arguments["gains"] == "gains.json"
     write(here, "gains.json", ['{"gains": {"0": 0, "1": 1}}'])
-    assert missing(rt.examine([*files, "gains.json"]))["evaluate --gains"] == "needs-gain"
+    assert missing(rt.examine([*files, "gains.json"]))["evaluate gains"] == "needs-gain"
 
 
 def test_topics_and_documents_that_lack_something_are_told(here: Path) -> None:

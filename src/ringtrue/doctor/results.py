@@ -75,20 +75,39 @@ class Overlap:
         }
 
 
+def name_verb(command: str, argument: str, spelling: CallSpelling = PYTHON_CALLS) -> str:
+    """What a question is called: the command, and the argument that makes it answer this one.
+
+    Examples:
+        >>> name_verb("agree", ""), name_verb("evaluate", "gold")
+        ('agree', 'evaluate gold')
+    """
+    return f"{command} {spelling.arguments_of(command).parameter(argument)}" if argument else command
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AnswerableQuestion:
-    """A question that these files answer, and the `call` that asks it; `verb` is its name, `evaluate` or another."""
+    """A question that these files answer, and the `call` that asks it.
 
-    verb: str
+    `verb` is its name: the command, and the `argument` that makes it answer this one, if it answers several.
+    """
+
     question: str
     call: Call
+    argument: str = ""
     why: str = ""
+
+    @property
+    def verb(self) -> str:
+        """Its name, such as `evaluate`."""
+        return name_verb(self.call.command, self.argument)
 
     def as_dict(self, spelling: CallSpelling = PYTHON_CALLS) -> dict[str, Any]:
         """As plain data."""
         why = {"why": self.why} if self.why else {}
         command = {"command": spelling.call(self.call), "call": self.call.as_dict()}
-        return {"verb": self.verb, "question": self.question, **command, **why}
+        verb = name_verb(self.call.command, self.argument, spelling)
+        return {"verb": verb, "question": self.question, **command, **why}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -113,9 +132,15 @@ class Obstacle:
 class UnansweredQuestion:
     """A question that these files do not answer: what it `needs`, or `why` not, and what to do about it."""
 
-    verb: str
+    command: str
     question: str
     obstacle: Obstacle
+    argument: str = ""
+
+    @property
+    def verb(self) -> str:
+        """Its name: the command, and the argument that makes it answer this question, if it answers several."""
+        return name_verb(self.command, self.argument)
 
     @property
     def needs(self) -> Note | None:
@@ -136,9 +161,9 @@ class UnansweredQuestion:
         """As plain data."""
         reason = self.obstacle.reason
         return {
-            "verb": self.verb,
+            "verb": name_verb(self.command, self.argument, spelling),
             "question": self.question,
-            "why" if self.obstacle.is_refusal else "needs": spell(reason, spelling.arguments_of(self.verb.split()[0])),
+            "why" if self.obstacle.is_refusal else "needs": spell(reason, spelling.arguments_of(self.command)),
             "code": reason.code,
             "todo": self.obstacle.todo(spelling),
             "calls": [call.as_dict() | {"purpose": call.purpose} for call in self.obstacle.calls],

@@ -33,7 +33,12 @@ QUESTIONS = {
     "pairs": "Which pairs should be compared next?",
     "serve": "How do I collect judgments in a browser?",
 }
-VERB_BY_QUESTION = {"correct": "evaluate --gold", "gains": "evaluate --gains", "compare-corrected": "compare --gold"}
+# Which command answers a question, and the argument that makes it answer this one; others are called as the command.
+COMMAND_BY_QUESTION = {
+    "correct": ("evaluate", "gold"),
+    "gains": ("evaluate", "gains"),
+    "compare-corrected": ("compare", "gold"),
+}
 NO_RUN = Obstacle(
     reason=Note("needs-runs", "a run: what a system returned"),
     advice="write lines of `query Q0 doc rank score tag`, a file for each system",
@@ -81,9 +86,9 @@ class SuggestionCollector:
 
     def suggest(self, question: str, files: Sequence[str], arguments: Arguments, *, why: str = "") -> None:
         """This can be asked, of these files and with these arguments."""
-        verb = VERB_BY_QUESTION.get(question, question)
-        call = Call(verb.split()[0], tuple(files), arguments)
-        self.can[question] = AnswerableQuestion(verb=verb, question=QUESTIONS[question], call=call, why=why)
+        command, argument = COMMAND_BY_QUESTION.get(question, (question, ""))
+        call = Call(command, tuple(files), arguments)
+        self.can[question] = AnswerableQuestion(argument=argument, question=QUESTIONS[question], call=call, why=why)
 
     def suggest_if_computable(
         self,
@@ -105,8 +110,10 @@ class SuggestionCollector:
 
     def add_obstacle(self, question: str, obstacle: Obstacle) -> None:
         """This cannot be asked: something is missing, or it was tried and refused."""
-        verb = VERB_BY_QUESTION.get(question, question)
-        self.cannot[question] = UnansweredQuestion(verb=verb, question=QUESTIONS[question], obstacle=obstacle)
+        command, argument = COMMAND_BY_QUESTION.get(question, (question, ""))
+        self.cannot[question] = UnansweredQuestion(
+            command=command, argument=argument, question=QUESTIONS[question], obstacle=obstacle
+        )
 
     def output(self, name: str) -> Arguments:
         """A file to write, under a name that is still free."""

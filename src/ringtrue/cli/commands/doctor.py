@@ -119,7 +119,7 @@ def _spell_note(note: Note) -> str:
 
 def _spell_reason(question: UnansweredQuestion) -> str:
     """Why a question cannot be asked, with the options of its command."""
-    return spell(question.obstacle.reason, SHELL.arguments_of(question.verb.split()[0]))
+    return spell(question.obstacle.reason, SHELL.arguments_of(question.command))
 
 
 def _heading(text: str) -> str:
@@ -362,6 +362,8 @@ def _comment_lines(text: str) -> list[str]:
 
 def _missing_section(checkup: Checkup, short_names: Mapping[str, str]) -> str:
     """What is missing for other commands; those that lack the same together."""
+    from ringtrue.doctor.results import name_verb
+
     if not checkup.cannot:
         return ""
     verbs_by_requirement: dict[str, list[str]] = {}
@@ -371,7 +373,7 @@ def _missing_section(checkup: Checkup, short_names: Mapping[str, str]) -> str:
         requirement = (
             f"{'cannot:' if question.obstacle.is_refusal else 'needs'} {reason}. {todo[:1].upper()}{todo[1:]}."
         )
-        verbs_by_requirement.setdefault(requirement, []).append(question.verb)
+        verbs_by_requirement.setdefault(requirement, []).append(name_verb(question.command, question.argument, SHELL))
     lines = [_heading("Not with these files")]
     for requirement, verbs in verbs_by_requirement.items():
         lines += _wrap_lines(", ".join(verbs), INDENT)
