@@ -383,11 +383,11 @@ from ringtrue.report.html.page import render_page
 try:
     render_page(rt.report({{"new": {{"q1": {{"a": 1.0}}}}}}, {{"q1": {{"a": 1}}}}, "RR"))
 except rt.UsageError as error:
-    print(error)
+    print(error.code, error)
 """
     said = python(code)
-    assert f"{package} is missing" in said
-    assert "pip install 'ringtrue[plots]'" in said
+    assert said.startswith("missing-package ")
+    assert all(name in said for name in (package, "ringtrue[plots]"))
 
 
 @pytest.mark.slow

@@ -114,7 +114,7 @@ def test_what_is_absent_says_what_it_needs(read: Reader) -> None:
 def test_it_says_which_version_and_seed_made_it() -> None:
     from ringtrue import __version__
 
-    assert f"Made by ringtrue {__version__}, seed 7." in render_page(small(seed=7))
+    assert f" {__version__}, seed 7" in render_page(small(seed=7))
     assert "seed" not in render_page(small())
 
 
