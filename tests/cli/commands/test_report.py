@@ -106,7 +106,7 @@ def test_what_is_printed_is_for_people(here: Path, ringtrue) -> None:
         (("report", "--traps", "d/traps.csv", *RUN_AND_GOLD), 2, "traps-without-labels", "--labels FILE"),
         (("report", *RUN_AND_GOLD, "-o", "x.pdf"), 2, "bad-suffix", ".html"),
         (("report", *RUN_AND_GOLD, "-o", "no/where.html"), 1, "no-such-folder", "no/where.html"),
-        (("report", *RUN_AND_GOLD, "-m", "nDGC"), 2, "", "nDCG"),
+        (("report", *RUN_AND_GOLD, "-m", "nDGC"), 2, "unknown-measure", "nDCG"),
         (("report", *RUNS, "--judgments", "d/neural.run"), 1, "other-kind", "d/neural.run"),
         (("report", *RUNS, "--judgments", "-", "--labels", "-"), 2, "input-read-twice", ""),
         (("plot", "fores", *RUN_AND_GOLD), 2, "no-such-figure", "'forest'"),

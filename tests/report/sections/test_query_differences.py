@@ -63,7 +63,7 @@ def test_notes_are_about_the_labels_as_they_were_read() -> None:
     material = replace(
         noisy(0), measures=tuple(parse_all(["P(rel=2)@3"])), correction_options={"design": "pool_random"}
     )
-    assert made(material).figures[0].notes
+    assert "queries-without-relevant" in note_codes(made(material).figures[0])
     read = replace(material, correction_options={"design": "pool_random", "bronze_rel": 1})
     assert "queries-without-relevant" not in note_codes(made(read).figures[0])
 

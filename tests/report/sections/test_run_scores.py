@@ -156,8 +156,8 @@ def test_an_interval_that_is_not_around_its_value_is_shown_by_its_ends() -> None
 def test_a_single_query_has_its_doubt_on_the_page(words: Words) -> None:
     section = run_scores.section(by_hand({"new": [1], "old": [2]}))
     assert section is not None
-    (code,) = note_codes(section.figures[0])
-    assert code in ("single-query", "")
+    (note,) = section.figures[0].notes
+    assert note.code == "single-query"
     words(section)
 
 
