@@ -58,7 +58,7 @@ class Estimate:
     Examples:
         >>> print(Estimate(value=0.4612, se=0.036, low=0.39, high=0.5318, n=43, method="t"))
         0.46 (95% CI 0.39 to 0.53)
-        >>> print(Estimate(value=None, n=0, method="t", notes=("no query was judged",)))
+        >>> print(Estimate(value=None, n=0, method="t", notes=(Note("no-queries", "no query was judged"),)))
         undefined: no query was judged
     """
 
@@ -69,7 +69,7 @@ class Estimate:
     level: float = 0.95
     n: int
     method: str
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def decimals(self) -> int:
@@ -135,7 +135,7 @@ class Comparison:
     detectable: float | None = None
     naive: Comparison | None = None
     bounds: tuple[float, float] | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def decided(self) -> bool:
@@ -209,7 +209,7 @@ class Comparisons:
     test: str
     family: str
     level: float
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __iter__(self) -> Iterator[Comparison]:
         return iter(self.comparisons)
@@ -278,7 +278,7 @@ class Curves:
 
     kind: str
     runs: Mapping[str, Curve]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def as_dict(self) -> dict[str, object]:
         """The curves as plain data, in the key order of the command line's JSON."""
@@ -355,13 +355,13 @@ def collect_footnotes(table: Mapping[str, Mapping[str, Estimate]], *, skip: Coll
         >>> collect_footnotes({"new": {"AP": estimate}, "old": {"AP": estimate}})
         ['AP of new and 1 more: a single query: no interval can be given']
     """
-    by_code: dict[str, list[Note]] = {}
+    alike: dict[tuple[str, str | None], list[Note]] = {}
     for run, estimates in table.items():
         for measure, estimate in estimates.items():
             for note in estimate.notes:
-                if isinstance(note, Note) and note.code not in skip:
-                    by_code.setdefault(note.code, []).append(note.about(f"{measure} of {run}"))
-    return [_merge_footnotes(notes) for notes in by_code.values()]
+                if note.code not in skip:
+                    alike.setdefault((note.code, note.subject), []).append(note.about(f"{measure} of {run}"))
+    return [_merge_footnotes(notes) for notes in alike.values()]
 
 
 def _merge_footnotes(notes: Sequence[Note]) -> Note:

@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.errors import TableError
+from ringtrue.messages import Note
 from ringtrue.stats.intervals import estimate_mean
 from ringtrue.stats.results import Estimate
 from ringtrue.tables.columns import require_schema
@@ -44,7 +45,7 @@ class Scores:
     """
 
     frame: pl.DataFrame
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     absent: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:

@@ -115,7 +115,7 @@ def command(
     files, settings = common.take(_CeilingFiles, options), options
     _require_consistent_options(files, scatter=scatter, per_query=per_query, confusion_out=confusion_out, form=form)
     _refuse_unused_options(settings["method"], scatter=scatter)
-    notes: list[str] = []
+    notes: list[Note] = []
     votes, confusion, source_documents = _read_votes_and_confusion(files, notes, settings["level"])
     labels, explain_errors = _read_testing_labels(files, notes)
     notes += _check_testing_judge(files, votes, confusion, labels)
@@ -250,7 +250,7 @@ class _CeilingFiles:
 
 
 def _read_votes_and_confusion(
-    files: _CeilingFiles, notes: list[str], level: float
+    files: _CeilingFiles, notes: list[Note], level: float
 ) -> tuple[Votes | None, Confusion | QueryConfusions, pl.DataFrame | None]:
     """The labels of several judges, where there are any, the matrix, and the documents that it is estimated from."""
     from ringtrue.cli.options.labels import LabelInputs
@@ -338,7 +338,7 @@ def _check_testing_judge(
 
 
 def _read_testing_labels(
-    files: _CeilingFiles, notes: list[str]
+    files: _CeilingFiles, notes: list[Note]
 ) -> tuple[Judgments, Callable[[Callable[[], Any]], Any]]:
     """The testing judge's labels, and what tells the lines of a document with two."""
     from ringtrue.cli.options.files import formats_by_kind
@@ -375,7 +375,7 @@ def _read_testing_labels(
     return labels, explain_errors
 
 
-def _read_all_runs(files: _CeilingFiles, notes: list[str]) -> Any:
+def _read_all_runs(files: _CeilingFiles, notes: list[Note]) -> Any:
     """The runs, one after the other; None where there is none."""
     from ringtrue.cli.options.files import formats_by_kind, read_runs
 

@@ -72,7 +72,7 @@ def command(
     from ringtrue.tables import Judgments
 
     read_as, write_as = parse_format(source_format), parse_format(target_format)
-    notes: list[str] = []
+    notes: list[Note] = []
     file, column_names, conditions = Source(source), common.parse_columns(columns), common.parse_conditions(where)
     _refuse_same_file(source, target)
     kind = kind or _only_kind_of(read_as) or files.recognise_kind(file, columns=column_names)

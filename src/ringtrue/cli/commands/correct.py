@@ -21,9 +21,10 @@ from ringtrue.cli.options.common import (
     resamples_option,
     seed_option,
 )
-from ringtrue.cli.output import OutputFormat, emit, note_about, spelled
+from ringtrue.cli.output import OutputFormat, emit, spelled
 from ringtrue.errors import UsageError
 from ringtrue.formatting.grid import Grid, exact_cells, format_interval, format_number, format_signed
+from ringtrue.messages import Note
 from ringtrue.stats.results import EXACT_FIELDS, exact_estimate
 
 if TYPE_CHECKING:
@@ -174,13 +175,13 @@ def _parse_rate(text: str, name: str) -> Rate:
         raise OptionError("bad-value", found, parameter=name) from None
 
 
-def _collect_correction_notes(correction: ScoreCorrection) -> list[str]:
+def _collect_correction_notes(correction: ScoreCorrection) -> list[Note]:
     """Every doubt once, those about the second score or one comparison with a word where they come from."""
     notes = list(correction.notes)
     if correction.versus:
-        notes += [note_about(note, "second score") for note in correction.versus.notes if note not in notes]
+        notes += [note.about("second score") for note in correction.versus.notes if note not in notes]
     for name, comparison in _comparisons_by_title(correction).items():
-        notes += [note_about(note, name) for note in comparison.difference.notes if note not in notes]
+        notes += [note.about(name) for note in comparison.difference.notes if note not in notes]
     return notes
 
 

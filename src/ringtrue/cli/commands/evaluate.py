@@ -23,6 +23,7 @@ from ringtrue.cli.options.runs import RunInputs, evaluation_options, runs_and_ju
 from ringtrue.cli.output import OutputFormat, emit, means_as_dict, note_about
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_range
+from ringtrue.messages import Note
 from ringtrue.stats.results import EXACT_FIELDS, exact_estimate, format_estimates
 
 if TYPE_CHECKING:
@@ -145,7 +146,7 @@ def _parse_measures_with_judged(run_inputs: RunInputs, measures: tuple[str, ...]
     return parse_all([*parsed_measures, *judged_measures])
 
 
-def _collect_estimate_notes(means: dict[str, dict[str, Estimate]]) -> list[str]:
+def _collect_estimate_notes(means: dict[str, dict[str, Estimate]]) -> list[Note]:
     """What is doubtful about single means, the same doubt told once; that all was judged is none."""
     sources_by_note: dict[str, list[str]] = {}
     for run, row in means.items():

@@ -132,7 +132,7 @@ class _PairFiles:
     forced: tuple[str, ...]
     columns: tuple[str, ...]
     where: tuple[str, ...]
-    notes: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
     sources: Sources = field(default_factory=Sources)
 
     def __post_init__(self) -> None:

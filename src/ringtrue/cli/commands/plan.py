@@ -17,7 +17,7 @@ from ringtrue.cli.options.runs import RunInputs
 from ringtrue.cli.output import OutputFormat, emit, spelled
 from ringtrue.cli.spelling import CommandLine
 from ringtrue.formatting.grid import Grid, exact_grid, format_number
-from ringtrue.messages import spell
+from ringtrue.messages import Note, spell
 
 if TYPE_CHECKING:
     from ringtrue.gold.planning import Plan, Plans
@@ -94,7 +94,7 @@ def command(
     reading = {name: options.pop(name) for name in READING_OPTIONS}
     options |= {"accuracy": None if accuracy is None else _parse_accuracy(accuracy), "level": level}
     options["measure"], options["k"] = _parse_measure(measure, k, rel)
-    notes: list[str] = []
+    notes: list[Note] = []
     if not runs:
         file_options = {"judgments": judgments, "gold": gold, "bronze_rel": bronze_rel, "rel": rel}
         common.refuse_set(file_options, "says nothing without a run: plan RUN --judgments FILE …")

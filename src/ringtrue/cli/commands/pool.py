@@ -8,6 +8,7 @@ from ringtrue.cli.options import common
 from ringtrue.cli.options.common import option
 from ringtrue.cli.output import OutputFormat, emit, print_notes
 from ringtrue.formatting.grid import Grid
+from ringtrue.messages import Note
 
 
 @click.command("pool", cls=common.Command)
@@ -33,7 +34,7 @@ def command(
     from ringtrue.evaluation.inputs import pool
     from ringtrue.files import write_table
 
-    notes: list[str] = []
+    notes: list[Note] = []
     pooled = pool(
         read_runs(
             runs, form=formats_by_kind(["run"], forced)["run"], columns=common.parse_columns(columns), note=notes.append

@@ -13,7 +13,7 @@ from ringtrue.cli.errors import OptionError
 from ringtrue.cli.options import common
 from ringtrue.cli.options.common import option
 from ringtrue.cli.options.runs import RunInputs, evaluation_options, runs_and_judgments
-from ringtrue.cli.output import OutputFormat, emit, note_about, progress_bar
+from ringtrue.cli.output import OutputFormat, emit, progress_bar
 from ringtrue.formatting.grid import Grid, format_interval, format_number, format_signed
 from ringtrue.formatting.phrases import format_range
 from ringtrue.messages import Note
@@ -153,11 +153,11 @@ def _name_judges(run_inputs: RunInputs, versus_inputs: RunInputs, versus: str) -
     return name, versus_name if name != versus_name else f"{versus_name} again"
 
 
-def _merge_score_notes(scores: Scores, versus: Scores, judges: tuple[str, str]) -> list[str]:
+def _merge_score_notes(scores: Scores, versus: Scores, judges: tuple[str, str]) -> list[Note]:
     """What was doubtful in either evaluation, with the judge where it holds for one of them."""
     notes = [note for note in scores.notes if note in versus.notes]
-    notes += [note_about(note, judges[0]) for note in scores.notes if note not in notes]
-    return notes + [note_about(note, judges[1]) for note in versus.notes if note not in notes]
+    notes += [note.about(judges[0]) for note in scores.notes if note not in notes]
+    return notes + [note.about(judges[1]) for note in versus.notes if note not in notes]
 
 
 def _note_judge_differences(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import fields
@@ -237,20 +236,10 @@ def use_own_options(error: ErrorT, prefix: str) -> ErrorT:
     return error.with_note(error.note.renamed(_own_options(prefix)))
 
 
-def rename_selection(note: str, prefix: str) -> str:
+def rename_selection(note: Note, prefix: str) -> Note:
     """A note about such a file."""
-    return note.renamed(_own_options(prefix)) if isinstance(note, Note) else prefix_options(note, prefix)
+    return note.renamed(_own_options(prefix))
 
 
 def _own_options(prefix: str) -> dict[str, str | None]:
     return {name: f"{prefix}_{name}" for name in ("columns", "where")}
-
-
-def prefix_options(text: str, prefix: str) -> str:
-    """A message about `--columns` and `--where`, in the words of a file that has options of its own.
-
-    Examples:
-        >>> prefix_options("no column 'label'; say --columns label=NAME", "gold")
-        "no column 'label'; say --gold-columns label=NAME"
-    """
-    return re.sub(r"--(columns|where)\b", rf"--{prefix}-\1", text)

@@ -14,6 +14,7 @@ from ringtrue.cli.output import progress_bar
 from ringtrue.errors import InputError, UsageError, did_you_mean
 from ringtrue.files import FORMATS, Format, TableKind, read_run
 from ringtrue.files.read import derive_run_name
+from ringtrue.messages import Note
 from ringtrue.tables import Run
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ def read_runs(
     form: Format | None = None,
     columns: Mapping[str, str] | None = None,
     name: Literal["file", "tag"] = "file",
-    note: Callable[[str], None],
+    note: Callable[[Note], None],
 ) -> Iterator[Run]:
     """The runs, one at a time, so that only one has to be in memory."""
     names = name_runs(paths)

@@ -137,7 +137,7 @@ def refuse_uncorrectable_settings(run_inputs: RunInputs, why: str) -> None:
 
 
 def read_gold(
-    source: Source, option: str, note: Callable[[str], None], columns: Mapping[str, str], where: Mapping[str, str]
+    source: Source, option: str, note: Callable[[Note], None], columns: Mapping[str, str], where: Mapping[str, str]
 ) -> Judgments:
     """Gold labels, one for each document; what is wrong with them is told as of the file that `option` names."""
     from ringtrue.files import read_judgments

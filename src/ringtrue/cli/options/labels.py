@@ -43,7 +43,7 @@ class LabelInputs:
     forced: tuple[str, ...]
     columns: tuple[str, ...]
     where: tuple[str, ...]
-    notes: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
     sources: Sources = field(default_factory=Sources)
 
     def __post_init__(self) -> None:
@@ -213,18 +213,18 @@ class LabelInputs:
             self._add_note(note.about(file_names))
         return votes
 
-    def merge_notes(self, answer_notes: Iterable[str]) -> list[str]:
+    def merge_notes(self, answer_notes: Iterable[Note]) -> list[Note]:
         """What was doubtful in the files, and then in the answer; what was told of a file is not told again."""
         known = {(note.code, note.text) for note in self.notes if isinstance(note, Note)}
         return [
             *self.notes,
-            *(note for note in answer_notes if not isinstance(note, Note) or (note.code, note.text) not in known),
+            *(note for note in answer_notes if (note.code, note.text) not in known),
         ]
 
-    def _add_note(self, text: str) -> None:
+    def _add_note(self, note: Note) -> None:
         """Keep what is doubtful; once, although a file with labels and gold is read twice."""
-        if text not in self.notes:
-            self.notes.append(text)
+        if note not in self.notes:
+            self.notes.append(note)
 
     def _recognise_kind(self, path: str, columns: Mapping[str, str]) -> TableKind:
         from ringtrue.files import recognise_kind
@@ -330,7 +330,7 @@ def require_documents(path: str | None, votes: Votes) -> None:
         )
 
 
-def write_pooled_confusion(path: str | None, tables: Sequence[Confusion], notes: list[str]) -> None:
+def write_pooled_confusion(path: str | None, tables: Sequence[Confusion], notes: list[Note]) -> None:
     """Write the matrix of all judges together, where a file was named, and say so."""
     from ringtrue.files import write_confusion
     from ringtrue.stats.confusion import Confusion

@@ -51,7 +51,7 @@ class RatingFiles:
     where: tuple[str, ...]
     gold_columns: tuple[str, ...]
     gold_where: tuple[str, ...]
-    notes: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
     sources: Sources = field(default_factory=Sources)
 
     def __post_init__(self) -> None:

@@ -42,7 +42,7 @@ class RunInputs:
     forced: tuple[str, ...]
     columns: tuple[str, ...]
     where: tuple[str, ...]
-    notes: list[str] = field(default_factory=list)
+    notes: list[Note] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         common.require_one_stdin([*self.runs, self.judgments])

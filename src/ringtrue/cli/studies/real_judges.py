@@ -14,6 +14,7 @@ from ringtrue.cli.output import progress_bar
 from ringtrue.cli.studies import Number, StudyOutput, StudyParameters
 from ringtrue.errors import FileError
 from ringtrue.formatting.grid import Grid, exact_grid, format_signed
+from ringtrue.messages import Note
 
 if TYPE_CHECKING:
     from ringtrue.simulation.studies.forecast_accuracy import ForecastAccuracy
@@ -64,7 +65,7 @@ def study_real_judges(parameters: StudyParameters) -> StudyOutput:
         )
     rows: list[tuple[str, MethodCoverage]] = []
     forecasts: list[tuple[str, ForecastAccuracy]] = []
-    notes: list[str] = []
+    notes: list[Note] = []
     for folder in parameters.folders:
         collection, judges = _read_collection(Path(folder), notes.append)
         highest = int(collection.gold.frame["label"].max())  # type: ignore[arg-type]
@@ -169,7 +170,7 @@ def _count_draws(collection: JudgedCollection) -> int:
     return 10 + 2 * min(PAIRS, n_runs * (n_runs - 1) // 2)
 
 
-def _read_collection(folder: Path, note: Callable[[str], None]) -> tuple[JudgedCollection, dict[str, Judgments]]:
+def _read_collection(folder: Path, note: Callable[[Note], None]) -> tuple[JudgedCollection, dict[str, Judgments]]:
     from ringtrue.files import read_judgments, read_run
     from ringtrue.simulation.studies.real_judges import JudgedCollection
 

@@ -98,7 +98,7 @@ def compare_corrected(
             parameter="independent",
             suggestions=[Suggestion("corrects by them", method="confusion")],
         )
-    notes: list[str] = [*problem_notes]
+    notes: list[Note] = [*problem_notes]
     estimator = make_estimator(problem, independent=independent)
     pairs = select_run_pairs(problem.run_names, [baselines] if isinstance(baselines, str) else list(baselines))
     comparisons: list[Comparison] = []

@@ -150,7 +150,7 @@ def _drop_level_queries(table: pl.DataFrame) -> pl.DataFrame:
     return unequal if unequal.height and table.height - unequal.height > MAX_LEVEL_QUERIES else table
 
 
-def _difference_notes(tables: Iterable[pl.DataFrame], scores: Scores) -> list[str]:
+def _difference_notes(tables: Iterable[pl.DataFrame], scores: Scores) -> list[Note]:
     notes = list(scores.notes)
     heights = [(table.height, _drop_level_queries(table).height) for table in tables]
     if any(drawn_count < total for total, drawn_count in heights):
