@@ -12,7 +12,7 @@ import click
 
 from ringtrue.cli.spelling import CommandLine
 from ringtrue.formatting.grid import Grid, render_csv, render_latex, render_markdown, render_text, shorten_gains
-from ringtrue.messages import Note, notes_as_dict, spell_all
+from ringtrue.messages import notes_as_dict, spell_all
 from ringtrue.stats.results import Estimate
 
 LONG_WORK_BYTES = 32_000_000  # bytes: about a quarter of a second
@@ -67,11 +67,6 @@ def print_notes(notes: Iterable[str]) -> None:
 def spelled(note: str) -> str:
     """The sentence of a note as it stands on a screen."""
     return str(spell_all(note, CommandLine.here()))
-
-
-def note_about(note: str, subject: str) -> str:
-    """The same note, said of a run, a file or a question."""
-    return note.about(subject) if isinstance(note, Note) else f"{subject}: {note}"
 
 
 @contextmanager

@@ -20,7 +20,7 @@ from ringtrue.cli.options.common import (
 )
 from ringtrue.cli.options.gold import GoldOptions, gold_options
 from ringtrue.cli.options.runs import RunInputs, evaluation_options, runs_and_judgments
-from ringtrue.cli.output import OutputFormat, emit, means_as_dict, note_about
+from ringtrue.cli.output import OutputFormat, emit, means_as_dict
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_range
 from ringtrue.messages import Note
@@ -148,13 +148,13 @@ def _parse_measures_with_judged(run_inputs: RunInputs, measures: tuple[str, ...]
 
 def _collect_estimate_notes(means: dict[str, dict[str, Estimate]]) -> list[Note]:
     """What is doubtful about single means, the same doubt told once; that all was judged is none."""
-    sources_by_note: dict[str, list[str]] = {}
+    sources_by_note: dict[Note, list[str]] = {}
     for run, row in means.items():
         for name, estimate in row.items():
             for note in () if name.startswith("Judged") else estimate.notes:
                 sources_by_note.setdefault(note, []).append(f"{name} of {run}")
     return [
-        note_about(note, f"{sources[0]}{f' and {len(sources) - 1} more' if len(sources) > 1 else ''}")
+        note.about(f"{sources[0]}{f' and {len(sources) - 1} more' if len(sources) > 1 else ''}")
         for note, sources in sources_by_note.items()
     ]
 

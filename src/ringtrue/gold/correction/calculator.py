@@ -64,7 +64,7 @@ class ScoreCorrection:
     comparison: Mapping[str, ScoreDifference] | None = None
     direct: Estimate | None = None
     check: PoolCheck | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.raw} by bronze, corrected {self.corrected}"

@@ -76,7 +76,7 @@ def correct(
         level=level,
         rng=rng,
     )
-    notes: list[str] = [*problem_notes]
+    notes: list[Note] = [*problem_notes]
     estimator = make_estimator(problem)
     corrected: dict[str, dict[str, Estimate]] = {name: {} for name in problem.run_names}
     raw: dict[str, dict[str, Estimate]] = {name: {} for name in problem.run_names}

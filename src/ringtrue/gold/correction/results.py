@@ -242,7 +242,7 @@ class Correction:
     checks: tuple[Check, ...]
     bounds: Mapping[str, Mapping[str, Bounds]]
     bronze_worth: Mapping[str, BronzeWorth]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __str__(self) -> str:
         lines = [

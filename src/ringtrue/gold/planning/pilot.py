@@ -29,7 +29,7 @@ class PilotObservations:
     quantities: KnownQuantities
     queries: int
     confusion: Confusion | None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 def observe_pilot(

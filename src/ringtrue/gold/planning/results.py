@@ -113,7 +113,7 @@ class Plans:
     taken: Mapping[str, AssumedNumber]
     curve: tuple[BudgetPoint, ...] = ()
     confusion: Confusion | None = None
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[Note, ...] = field(default=())
 
     def __iter__(self) -> Iterator[Plan]:
         return iter(self.plans)

@@ -302,7 +302,7 @@ def _measure_runs(
     k: int | None,
     missing: Missing,
     level: float,
-) -> tuple[dict[str, RunCeiling], tuple[str, ...]]:
+) -> tuple[dict[str, RunCeiling], tuple[Note, ...]]:
     """Each run on the queries that have a ceiling."""
     if runs is None:
         return {}, ()

@@ -140,7 +140,7 @@ class Ceiling:
     covered: int | None = None
     own_matrices: int = 0
     shrinkage: float | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     @property
     def pooled(self) -> bool:

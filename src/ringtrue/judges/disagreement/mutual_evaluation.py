@@ -16,6 +16,7 @@ from ringtrue.evaluation.measures.graded import Discount, tied_dcg, tied_gap
 from ringtrue.judges.disagreement.levels import read_votes_on_levels
 from ringtrue.judges.disagreement.top_given_label import UserShare, parse_user_share, weight
 from ringtrue.judges.votes import Outside, Repeats, Votes
+from ringtrue.messages import Note
 from ringtrue.stats.encoding import cross_tabulate, divide_or_nan
 
 USUAL_SHARES = ("1/2", "1/3", "1/4")  # M/N of the source
@@ -44,7 +45,7 @@ class MutualEvaluation:
     table: pl.DataFrame
     values: pl.DataFrame
     judges: dict[str, tuple[str, str]]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def as_dict(self) -> dict[str, object]:
         """The answer as plain data."""
