@@ -120,3 +120,15 @@ def test_an_error_keeps_its_code_when_its_place_becomes_known() -> None:
 def test_an_error_survives_pickling(error: FormatError) -> None:
     again = pickle.loads(pickle.dumps(error))
     assert (str(again), again.code, again.line) == (str(error), "too-few-fields", 8)
+
+
+def test_an_error_of_a_note_says_the_same_and_where() -> None:
+    error = FormatError.of(REPEATS.about("gold"), file="a.csv")
+    assert (error.code, error.note) == (REPEATS.code, REPEATS.about("gold"))
+    assert str(error).startswith("a.csv: gold: ")
+
+
+def test_an_argument_may_be_a_mapping() -> None:
+    columns = Suggestion("says which column it is", columns={"query": "NAME"})
+    assert str(columns).startswith("columns={'query': 'NAME'} ")
+    assert {columns} == {Suggestion("says which column it is", columns={"query": "NAME"})}

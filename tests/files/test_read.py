@@ -71,10 +71,9 @@ def test_a_run_can_be_named_by_its_tag(tmp_path: Path) -> None:
 
 
 def test_notes_of_the_reader_reach_the_caller(tmp_path: Path) -> None:
-    notes: list[str] = []
+    notes: list[Note] = []
     read_run(made(tmp_path, "q1 Q0 d1 1 3.5 t more\n"), note=notes.append)
-    assert len(notes) == 1
-    assert "1 lines have more than 6 fields" in notes[0]
+    assert [note.code for note in notes] == ["extra-fields"]
 
 
 def test_the_best_rank_of_an_msmarco_run_is_the_highest_score(tmp_path: Path) -> None:

@@ -103,7 +103,7 @@ def test_a_document_that_stands_twice_in_a_group_is_named_by_its_lines(tmp_path:
 def test_a_group_of_too_many_documents_is_refused_in_time(tmp_path: Path) -> None:
     path = tmp_path / "a.prefs"
     path.write_text("".join(f"q x g d{number} {number}\n" for number in range(20_000)))
-    with pytest.raises(TableError, match=r"a\.prefs: 199,990,000 pairs of documents are too many"):
+    with pytest.raises(TableError, match=r"a\.prefs: 199,990,000 "):
         read_preferences(path)
 
 
