@@ -47,8 +47,10 @@ def test_several_runs_are_pooled_at_the_depth_and_stand_in_the_order_of_the_pool
 
 def test_several_pools_cannot_be_put_in_one_order() -> None:
     pooled = {"query": ["q", "q"], "doc": ["a", "b"]}
-    with pytest.raises(UsageError, match="number 2 of 2 has no scores; give runs alone, or one pool"):
+    with pytest.raises(UsageError) as refused:
         Candidates.of([{"q": {"a": 1.0}}, pooled])
+    assert refused.value.code == "missing-score"
+    assert "number 2 of 2" in refused.value.text
 
 
 @pytest.mark.parametrize(
@@ -71,18 +73,22 @@ def test_a_list_of_tables_is_told_from_a_table(data: object, count: int) -> None
 
 
 def test_a_document_that_stands_twice_in_a_pool_is_refused() -> None:
-    with pytest.raises(TableError, match="document 'a' stands twice under query 'q' in the pool"):
+    with pytest.raises(TableError) as refused:
         Candidates.of({"query": ["q", "q"], "doc": ["a", "a"]})
+    assert refused.value.code == "duplicate-document"
+    assert "document 'a'" in refused.value.text
 
 
 def test_an_empty_pool_is_refused() -> None:
-    with pytest.raises(TableError, match="no documents"):
+    with pytest.raises(TableError) as refused:
         Candidates.of(pl.DataFrame(schema={"query": pl.String, "doc": pl.String}))
+    assert refused.value.code == "empty-pool"
 
 
 def test_a_depth_of_one_leaves_nothing_to_compare() -> None:
-    with pytest.raises(UsageError, match="two documents are the least"):
+    with pytest.raises(UsageError) as refused:
         Candidates.of({"q": {"a": 1.0, "b": 0.0}}, depth=1)
+    assert (refused.value.code, refused.value.parameter) == ("out-of-range", "depth")
 
 
 def test_queries_with_one_document_are_left_out_with_a_word() -> None:
@@ -90,9 +96,11 @@ def test_queries_with_one_document_are_left_out_with_a_word() -> None:
         {"q1": {"a": 1.0}, "q2": {"a": 1.0, "b": 0.0}, "q3": {"c": 1.0}}
     ).drop_single_documents()
     assert found.queries == ("q2",)
-    assert notes == ("query 'q1' and 1 more have a single document, and nothing to compare: left out",)
-    with pytest.raises(InputError, match="no query has two documents"):
+    assert [note.code for note in notes] == ["single-document-queries"]
+    assert notes[0].startswith("query 'q1' and 1 more ")
+    with pytest.raises(InputError) as refused:
         Candidates.of({"q1": {"a": 1.0}}).drop_single_documents()
+    assert refused.value.code == "no-two-documents"
 
 
 def test_documents_that_only_preferences_know_come_last_and_other_queries_say_nothing() -> None:
@@ -102,16 +110,19 @@ def test_documents_that_only_preferences_know_come_last_and_other_queries_say_no
     )
     assert found.docs.rows() == [("q1", "a"), ("q1", "b"), ("q1", "x"), ("q1", "y"), ("q2", "c")]
     assert kept.frame["query"].to_list() == ["q1", "q1"]
-    assert notes[0] == "1 of 3 preferences are about queries with no candidates: left out"
-    assert notes[1].startswith(
-        "2 of 4 documents with preferences are not among the candidates, such as 'x' of query 'q1'"
-    )
+    assert [note.code for note in notes] == ["queries-without-candidates", "documents-not-candidates"]
+    assert notes[0].startswith("1 of 3 ")
+    assert notes[1].startswith("2 of 4 ")
+    assert "'x' of query 'q1'" in notes[1]
 
 
 def test_preferences_about_none_of_the_queries_are_refused() -> None:
     votes = Preferences.of({"query": ["7"], "left": ["a"], "right": ["b"], "winner": ["a"]})
-    with pytest.raises(MismatchError, match="first of theirs is '7', the first candidates are of 'q1'"):
+    with pytest.raises(MismatchError) as refused:
         Candidates.of({"q1": {"a": 2.0}}).add_preferences(votes)
+    assert refused.value.code == "no-common-query"
+    assert "'7'" in refused.value.text
+    assert "'q1'" in refused.value.text
 
 
 @examples(40)

@@ -34,7 +34,8 @@ def test_the_published_design_by_default_asks_four_people() -> None:
     choice = rt.choose_pairs(RUN, design="seed")
     assert (choice.pairs, choice.votes) == (35 + 40 + 45, 4 * 120)
     assert choice.as_dict() == {
-        "pairs": 120, "votes": 480, "queries": 3, "tasks": 7 + 8 + 9, "traps": 0, "design": "seed", "notes": [],
+        "pairs": 120, "votes": 480, "queries": 3, "tasks": 7 + 8 + 9, "traps": 0, "design": "seed",
+        "notes": [], "note_codes": [],
     }  # fmt: skip
     assert str(choice) == "seed: 120 pairs and 480 votes on 3 queries in 24 tasks"
 
@@ -67,8 +68,9 @@ def test_what_is_given_back_is_read_rated_and_continued(design: rt.preference.Pa
     assert not set(rt.rate(back, repeats="all").frame["doc"]) & {"bad", "good0"}
     second = rt.choose_pairs(RUN, design=design, preferences=back, budget=30, votes=1)
     asked = first.frame.filter(~pl.col("trap"))
-    assert any("traps left out" in note for note in second.notes)
-    assert any(note.startswith(f"{asked.height} votes on {first.pairs} pairs are known") for note in second.notes)
+    notes = {note.code: note for note in second.notes}
+    assert "votes-on-traps" in notes
+    assert notes["known-votes"].startswith(f"{asked.height} votes on {first.pairs} pairs ")
     assert second.frame["batch"].min() > first.frame["batch"].max()  # type: ignore[operator]  # both are numbers
     if design != "active":
         pair = pl.concat_list("left", "right").list.sort()
@@ -80,22 +82,25 @@ def test_pairs_that_have_some_of_their_votes_are_asked_for_the_rest() -> None:
     known = {"query": ["q0"] * 3, "left": ["d1"] * 3, "right": ["d0"] * 3, "winner": ["left", "tie", "right"]}
     choice = rt.choose_pairs(RUN, design="seed", preferences=known)
     assert choice.votes == 480 - 3
-    assert choice.notes == ("3 votes on 1 pair are known; 0 have 4 or more, and are not asked again",)
+    assert [note.code for note in choice.notes] == ["known-votes"]
+    assert choice.notes[0].startswith("3 votes on 1 pair ")
 
 
 def test_only_answered_rows_count() -> None:
     choice = rt.choose_pairs(RUN, design="swiss", votes=1)
     some = answered(choice).with_columns(winner=pl.when(pl.int_range(pl.len()) < 4).then("winner"))
-    assert rt.choose_pairs(RUN, preferences=some).notes[0].startswith("4 votes on 4 pairs are known")
-    with pytest.raises(TableError, match="no pair has a winner yet"):
+    assert rt.choose_pairs(RUN, preferences=some).notes[0].startswith("4 votes on 4 pairs ")
+    with pytest.raises(TableError) as refused:
         rt.choose_pairs(RUN, preferences=choice.frame.drop("judge"))
+    assert refused.value.code == "no-winner"
 
 
 def test_a_budget_beyond_all_pairs_gives_all_of_them() -> None:
     for design in ("random", "swiss"):
         choice = rt.choose_pairs(RUN, design=design, budget=10_000)
         assert choice.pairs == 45 + 55 + 66
-        assert choice.notes == ("10,000 pairs were asked for, and only 166 are left: all of them",)
+        assert [note.code for note in choice.notes] == ["fewer-pairs"]
+        assert "only 166 " in choice.notes[0]
 
 
 def test_active_asks_for_a_pair_four_times_at_most_and_says_what_is_left_over() -> None:
@@ -103,19 +108,19 @@ def test_active_asks_for_a_pair_four_times_at_most_and_says_what_is_left_over() 
     choice = rt.choose_pairs(two, budget=100)
     assert (choice.pairs, choice.votes, choice.tasks) == (5, 20, 20)
     (note,) = choice.notes
-    assert note == (
-        "100 votes were asked for, and only 20 are possible: at once, a pair is asked for 4 at most, each of another "
-        "person"
-    )
+    assert note.code == "fewer-pairs"
+    assert note.startswith("100 votes ")
+    assert "only 20 " in note
+    assert "4 at most" in note
     assert rt.choose_pairs(two).votes == 20  # all that there is of a usual task
     assert rt.choose_pairs(two, votes=6, budget=100).votes == 30
-    assert (
-        rt.choose_pairs(two, votes=3, budget=100)
-        .notes[0]
-        .startswith("300 votes were asked for, and only 15 are possible: at once, a pair is asked for 3 at most")
-    )
-    with pytest.raises(UsageError, match=r"at most 100,000 pairs at once, and 1,000,000 are asked for"):
+    (note,) = rt.choose_pairs(two, votes=3, budget=100).notes
+    assert note.startswith("300 votes ")
+    assert "only 15 " in note
+    assert "3 at most" in note
+    with pytest.raises(UsageError) as refused:
         rt.choose_pairs(two, budget=1_000_000)
+    assert refused.value.code == "too-many-choices"
 
 
 def test_several_runs_are_pooled_and_several_tables_of_preferences_joined() -> None:
@@ -123,16 +128,19 @@ def test_several_runs_are_pooled_and_several_tables_of_preferences_joined() -> N
     choice = rt.choose_pairs(runs, design="seed", votes=1, depth=2)
     assert (choice.pairs, set(choice.frame["left"]) | set(choice.frame["right"])) == (3, {"b", "a", "d"})
     known = [{"query": ["q"], "left": ["a"], "right": [doc], "winner": ["left"]} for doc in "bd"]
-    assert rt.choose_pairs(runs, preferences=known).notes == ("2 votes on 2 pairs are known",)
+    (note,) = rt.choose_pairs(runs, preferences=known).notes
+    assert note.code == "known-votes"
+    assert note.startswith("2 votes on 2 pairs ")
     records = [{"query": "q", "left": "a", "right": doc, "winner": "left"} for doc in "bd"]
-    assert rt.choose_pairs(runs, preferences=records).notes == ("2 votes on 2 pairs are known",)
+    assert rt.choose_pairs(runs, preferences=records).notes == (note,)
 
 
 def test_where_every_pair_has_its_votes_nothing_is_left_but_for_active() -> None:
     known = {"query": ["q"] * 2, "left": ["a"] * 2, "right": ["b"] * 2, "winner": ["left", "right"]}
     for design in ("seed", "random", "swiss"):
-        with pytest.raises(InputError, match=f"every pair of the design '{design}' has its 2 votes"):
+        with pytest.raises(InputError) as refused:
             rt.choose_pairs({"q": {"a": 2.0, "b": 1.0}}, design=design, preferences=known, votes=2)
+        assert refused.value.code == "nothing-left-to-ask"
     again = rt.choose_pairs({"q": {"a": 2.0, "b": 1.0}}, preferences=known, budget=3)
     assert (again.pairs, again.votes, again.tasks) == (1, 3, 3)
     assert sorted(again.frame["vote"]) == [1, 2, 3]
@@ -147,38 +155,40 @@ def test_the_table_does_not_tell_who_wins_a_trap() -> None:
 
 def test_a_query_with_one_document_is_left_out_and_none_with_two_is_an_error() -> None:
     choice = rt.choose_pairs(RUN | {"alone": {"d": 1.0}})
-    assert choice.notes == ("query 'alone' has a single document, and nothing to compare: left out",)
+    assert [note.code for note in choice.notes] == ["single-document-queries"]
+    assert choice.notes[0].startswith("query 'alone' ")
     assert choice.queries == 3
-    with pytest.raises(InputError, match="no query has two documents"):
+    with pytest.raises(InputError) as refused:
         rt.choose_pairs({"alone": {"d": 1.0}})
+    assert refused.value.code == "no-two-documents"
 
 
 @pytest.mark.parametrize(
-    ("asked", "said"),
+    ("asked", "code", "parameter"),
     [
-        ({"design": "actve"}, "no design 'actve'; did you mean 'active'?"),
-        ({"design": "xyzzy"}, "no design 'xyzzy'; there is seed, random, swiss, active"),
-        ({"budget": 0}, "expected a budget of at least 1, found 0"),
-        ({"votes": 0}, "expected a number of votes on a pair of at least 1, found 0"),
-        ({"depth": 1}, "two documents are the least that can be compared, found a depth of 1"),
-        ({"per_task": 5, "traps": TRAPS}, "a task of 5 pairs has room for 0 to 4 traps, found 5"),
-        ({"per_task": 0}, "a task needs at least one pair, found 0"),
-        ({"design": ["active"]}, "no design '['active']'"),
-        ({"budget": 2.5}, "expected a budget that is a whole number, found 2.5"),
-        ({"budget": "9"}, "expected a budget that is a whole number, found '9'"),
-        ({"votes": True}, "expected a number of votes on a pair that is a whole number, found True"),
-        ({"depth": 2.5}, "expected a depth that is a whole number, found 2.5"),
-        ({"per_task": 7.0}, "expected a number of pairs in a task that is a whole number, found 7.0"),
-        ({"traps": TRAPS, "traps_per_task": 0.5}, "expected a number of traps that is a whole number, found 0.5"),
-        ({"traps_per_task": 3}, "3 traps should be in a task, and no traps are given; --traps FILE"),
-        ({"rng": 1}, "expected a numpy Generator"),
-        ({"rng": np.random.RandomState(0)}, "expected a numpy Generator"),
+        ({"design": "actve"}, "unknown-choice", "design"),
+        ({"design": "xyzzy"}, "unknown-choice", "design"),
+        ({"budget": 0}, "out-of-range", "budget"),
+        ({"votes": 0}, "out-of-range", "votes"),
+        ({"depth": 1}, "out-of-range", "depth"),
+        ({"per_task": 5, "traps": TRAPS}, "out-of-range", "traps_per_task"),
+        ({"per_task": 0}, "out-of-range", "per_task"),
+        ({"design": ["active"]}, "unknown-choice", "design"),
+        ({"budget": 2.5}, "not-a-whole-number", "budget"),
+        ({"budget": "9"}, "not-a-whole-number", "budget"),
+        ({"votes": True}, "not-a-whole-number", "votes"),
+        ({"depth": 2.5}, "not-a-whole-number", "depth"),
+        ({"per_task": 7.0}, "not-a-whole-number", "per_task"),
+        ({"traps": TRAPS, "traps_per_task": 0.5}, "not-a-whole-number", "traps_per_task"),
+        ({"traps_per_task": 3}, "traps-not-given", "traps_per_task"),
+        ({"rng": 1}, "bad-rng", "rng"),
+        ({"rng": np.random.RandomState(0)}, "bad-rng", "rng"),
     ],
 )
-def test_what_cannot_be_asked_is_refused(asked: dict[str, object], said: str) -> None:
-    with pytest.raises(UsageError) as error:
+def test_what_cannot_be_asked_is_refused(asked: dict[str, object], code: str, parameter: str) -> None:
+    with pytest.raises(UsageError) as refused:
         rt.choose_pairs(RUN, **asked)  # type: ignore[arg-type]
-    assert str(error.value).startswith(said)
+    assert (refused.value.code, refused.value.parameter) == (code, parameter)
 
 
 def test_numbers_of_numpy_are_numbers() -> None:
@@ -186,18 +196,22 @@ def test_numbers_of_numpy_are_numbers() -> None:
 
 
 def test_traps_for_labels_are_told_from_pairs() -> None:
-    with pytest.raises(TableError, match="these look like traps for labels; pairs need two documents and a winner"):
+    with pytest.raises(TableError) as refused:
         rt.choose_pairs(RUN, traps=rt.Judgments.of({"q0": {"d1": 1}}))
+    assert refused.value.code == "labels-and-pairs"
 
 
 def test_preferences_about_other_queries_are_refused() -> None:
-    with pytest.raises(MismatchError, match="do both use the same ids"):
+    with pytest.raises(MismatchError) as refused:
         rt.choose_pairs(RUN, preferences={"query": [1], "left": ["a"], "right": ["b"], "winner": ["a"]})
+    assert refused.value.code == "no-common-query"
 
 
 def test_a_document_against_itself_is_refused() -> None:
-    with pytest.raises(TableError, match="document 'a' is compared with itself"):
+    with pytest.raises(TableError) as refused:
         rt.choose_pairs(RUN, preferences={"query": ["q0"], "left": ["a"], "right": ["a"], "winner": ["tie"]})
+    assert refused.value.code == "self-comparison"
+    assert "'a'" in refused.value.text
 
 
 @examples(40)

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given, strategies as st
 
 from ringtrue.errors import UsageError
-from ringtrue.preference.choose_pairs import build_task_table, last_batch_number
+from ringtrue.preference.pair_tasks import build_task_table, last_batch_number
 from ringtrue.tables import Preferences
 from strategies import examples
 
@@ -91,13 +91,15 @@ def test_traps_come_from_the_query_of_the_task_and_from_others_only_where_it_has
     tasks = [table.filter(pl.col("batch") == batch) for batch in (1, 2)]
     assert set(tasks[0].filter("trap")["query"]) == {"q"}
     assert Counter(tasks[1].filter("trap")["query"])["r"] == 2
-    assert notes == ("3 of 10 traps are of another query than the rest of their task, which has too few of its own",)
+    assert [note.code for note in notes] == ["traps-of-other-queries"]
+    assert notes[0].startswith("3 of 10 ")
 
 
 def test_too_few_traps_are_told() -> None:
     table, notes = build_task_table(asked({"q": [1] * 15}), trapped({"q": 2}), rng=np.random.default_rng(0))
     assert table["trap"].sum() == 2
-    assert notes == ("2 traps are mixed in where 5 were asked for, 5 in 20 pairs: there are only 2",)
+    assert [note.code for note in notes] == ["too-few-traps"]
+    assert notes[0].startswith("2 traps ")
 
 
 def test_all_traps_are_seen_before_one_comes_again() -> None:
@@ -108,19 +110,22 @@ def test_all_traps_are_seen_before_one_comes_again() -> None:
 def test_a_pair_that_is_asked_anyway_is_no_trap() -> None:
     traps = Preferences.of({"query": ["q", "q"], "left": ["b0", "x"], "right": ["a0", "y"], "winner": ["left"] * 2})
     table, notes = build_task_table(asked({"q": [1] * 3}), traps, rng=np.random.default_rng(0))
-    assert notes == ("1 of 2 traps are among the pairs that are asked, and not used as traps",)
+    assert [note.code for note in notes] == ["traps-among-pairs"]
+    assert notes[0].startswith("1 of 2 ")
     assert {frozenset(pair) for pair in table.filter("trap").select("left", "right").rows()} == {frozenset("xy")}
     only = Preferences(traps.frame[:1])
     table, notes = build_task_table(asked({"q": [1] * 3}), only, rng=np.random.default_rng(0))
     assert not table["trap"].any()
-    assert notes[1] == "no trap is left to mix in: give other pairs with a known winner"
+    assert notes[1].code == "no-trap-left"
 
 
 def test_a_task_needs_room_for_a_pair() -> None:
-    with pytest.raises(UsageError, match="room for 0 to 4 traps, found 5"):
+    with pytest.raises(UsageError) as refused:
         build_task_table(asked({"q": [1]}), trapped({"q": 1}), per_task=5, rng=np.random.default_rng(0))
-    with pytest.raises(UsageError, match="at least one pair, found 0"):
+    assert (refused.value.code, refused.value.parameter) == ("out-of-range", "traps_per_task")
+    with pytest.raises(UsageError) as refused:
         build_task_table(asked({"q": [1]}), None, per_task=0, rng=np.random.default_rng(0))
+    assert (refused.value.code, refused.value.parameter) == ("out-of-range", "per_task")
 
 
 def test_batches_go_on_after_the_last_one() -> None:

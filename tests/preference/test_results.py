@@ -31,20 +31,23 @@ def test_gaps_give_as_many_labels_as_ratings_allow(ratings: np.ndarray, labels: 
 
 
 @pytest.mark.parametrize(
-    ("thresholds", "says"),
+    ("thresholds", "code", "found"),
     [
-        ([], "thresholds need at least one number"),
-        ([1, 0], "thresholds must rise, found 1, 0"),
-        ([math.nan], "thresholds must be finite numbers, found nan"),
-        ([0, math.inf], "thresholds must be finite numbers, found 0, inf"),
+        ([], "no-cut", "none"),
+        ([1, 0], "unordered-cuts", "1, 0"),
+        ([math.nan], "bad-number", "nan"),
+        ([0, math.inf], "bad-number", "0, inf"),
     ],
 )
-def test_thresholds_that_cut_nothing_are_refused(thresholds: list[float], says: str) -> None:
-    with pytest.raises(UsageError, match=says):
+def test_thresholds_that_cut_nothing_are_refused(thresholds: list[float], code: str, found: str) -> None:
+    with pytest.raises(UsageError) as refused:
         label_by_thresholds(np.zeros(2), thresholds)
+    assert (refused.value.code, refused.value.parameter) == (code, "thresholds")
+    assert refused.value.text.endswith(f"found {found}")
 
 
 @pytest.mark.parametrize("quantiles", [[0], [1], [0.5, 1.5]])
 def test_quantiles_lie_between_0_and_1(quantiles: list[float]) -> None:
-    with pytest.raises(UsageError, match="quantiles lie between 0 and 1"):
+    with pytest.raises(UsageError) as refused:
         label_by_quantiles(np.zeros(2), quantiles)
+    assert (refused.value.code, refused.value.parameter) == ("out-of-range", "quantiles")

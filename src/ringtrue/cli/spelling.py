@@ -14,9 +14,11 @@ from ringtrue.messages import Argument, Suggestion
 # Which command does what a public function does.
 COMMAND_BY_FUNCTION = {
     "aggregate": "aggregate",
+    "choose_pairs": "pairs",
     "disagree": "disagreement",
     "estimate_query_confusions": "ceiling",
     "implied_preferences": "convert",
+    "judge_quality": "judges",
     "parse": "measures",  # of measures: it lists those there are
     "plan": "plan",
     "rate": "rate",
@@ -31,6 +33,7 @@ OPTION_BY_ARGUMENT = {
     "correct": {"versus": "versus_score"},
     "disagreement": {"gold_as_judge": "gold", "levels": "level_texts"},
     "evaluate": {"sampling_frame": "frame"},
+    "rate": {"by_judge": "judge_model", "methods": "method", "quantiles": "quantile", "thresholds": "threshold"},
     "report": {"sampling_frame": "frame"},
     "sample": {"compare": "comparing", "sampling_frame": "earlier_frame"},
     "stability": {"p": "persistence"},

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 
 from ringtrue.errors import UsageError
+from ringtrue.messages import Suggestion
 from ringtrue.preference.bradley_terry import OutcomeModel, fit_bradley_terry
 from ringtrue.preference.laplace import covariance
 from ringtrue.preference.pair_designs import RIDGE, Pairs
@@ -65,13 +66,17 @@ def choose_active_pairs(matches: Matches, *, votes: int, budget: int, rng: np.ra
     matches, sizes = matches.merge_by_pair(), np.diff(matches.start)
     if budget > MAX_CHOICES:
         raise UsageError(
+            "too-many-choices",
             f"the active design chooses at most {MAX_CHOICES:,} pairs at once, and {budget:,} are asked for; small "
-            f"batches learn more often: give a smaller --budget, and continue it with --preferences"
+            f"batches, each with the preferences so far, learn more often",
+            parameter="budget",
         )
     if sizes.max() > MAX_DOCS:
         raise UsageError(
+            "too-many-documents",
             f"the active design takes at most {MAX_DOCS:,} documents of a query, and query "
-            f"'{matches.queries[int(sizes.argmax())]}' has {sizes.max():,}; cut the ranking, such as --depth 1000"
+            f"'{matches.queries[int(sizes.argmax())]}' has {sizes.max():,}",
+            suggestions=[Suggestion("cuts the ranking", depth=1000)],
         )
     ratings = fit_bradley_terry(matches, ridge=RIDGE) if matches.size else np.zeros(matches.docs.height)
     groups = matches.components() if matches.size else np.arange(matches.docs.height)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from ringtrue.errors import TableError, UsageError, did_you_mean
+from ringtrue.messages import Note, Suggestion, notes_as_dict
 from ringtrue.preference.gold_agreement import GoldComparison
 from ringtrue.preference.matches import Matches
 from ringtrue.preference.rate import drop_traps, group_notes, trap_notes
@@ -99,7 +100,7 @@ class RatingComparison:
 
     methods: Mapping[str, MethodScores]
     queries: tuple[str, ...]
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def __str__(self) -> str:
         columns = {"AUC": self._means("auc"), "tau": self._means("tau")}
@@ -124,7 +125,7 @@ class RatingComparison:
         return {
             "methods": {name: scores.as_dict() for name, scores in self.methods.items()},
             "queries": list(self.queries),
-            "notes": list(self.notes),
+            **notes_as_dict(self.notes),
         }
 
 
@@ -154,7 +155,11 @@ def compare_ratings(
     """
     require_generator(rng)
     if gold is None and folds is None:
-        raise UsageError("compare methods by what? Give gold judgments, or folds of votes to be foretold, or both")
+        raise UsageError(
+            "no-criterion",
+            "methods are compared by gold judgments, by predicting held-out votes, or by both",
+            suggestions=[Suggestion(gold=...), Suggestion(folds=10)],
+        )
     names = (methods,) if isinstance(methods, str) else methods
     answered, trap_votes = drop_traps(Preferences.of(preferences, answered_only=True))
     votes = Matches.of(answered, repeats=repeats)
@@ -175,17 +180,16 @@ def compare_ratings(
 
 def _select_methods(names: Sequence[str] | None, votes: Matches) -> dict[str, RatingSettings]:
     if names is not None and not names:
-        raise UsageError(
-            f"compare which methods? Name some of {', '.join(RATING_METHODS)}, or leave `methods` out for all"
-        )
+        raise UsageError("no-method", f"expected some of {', '.join(RATING_METHODS)}, found none", parameter="methods")
     for name in names or ():
         if name not in RATING_METHODS:
-            raise UsageError(
-                f"no method '{name}'{did_you_mean(name, RATING_METHODS) or '; there is ' + ', '.join(RATING_METHODS)}"
-            )
+            near = did_you_mean(name, RATING_METHODS) or "; there is " + ", ".join(RATING_METHODS)
+            raise UsageError("unknown-choice", f"no method '{name}'{near}", parameter="methods")
         if RATING_METHODS[name].weighs_judges and len(votes.judges) == 1:
             raise UsageError(
-                f"{name} weighs judges against each other, and there is one; name them in a column 'judge'"
+                "one-judge",
+                f"{name} weighs judges against each other, and there is one; name them in a column 'judge'",
+                parameter="methods",
             )
     if names:
         return {name: RATING_METHODS[name] for name in names}
@@ -193,19 +197,29 @@ def _select_methods(names: Sequence[str] | None, votes: Matches) -> dict[str, Ra
     return {name: settings for name, settings in RATING_METHODS.items() if several or not settings.weighs_judges}
 
 
-def _left_out_notes(names: Sequence[str] | None, votes: Matches) -> tuple[str, ...]:
+def _left_out_notes(names: Sequence[str] | None, votes: Matches) -> tuple[Note, ...]:
     if names or len(votes.judges) > 1:
         return ()
     weighing = ", ".join(name for name, settings in RATING_METHODS.items() if settings.weighs_judges)
-    return (f"nothing tells the judges apart: {weighing} are left out",)
+    return (Note("one-judge", f"no column names the judges: {weighing} are left out"),)
 
 
 def _assign_folds(votes: int, folds: int, rng: np.random.Generator) -> FloatArray:
     """The fold of each vote, all folds of nearly the same size."""
     if votes < 2:
-        raise TableError("there is one vote: to foretell votes by others takes two or more; leave folds out (--folds)")
+        raise TableError(
+            "single-vote",
+            "there is one vote: predicting votes from others takes two or more",
+            parameter="folds",
+            suggestions=[Suggestion("compares without", folds=None)],
+        )
     if not 2 <= folds <= votes:
-        raise UsageError(f"votes are dealt into 2 folds or more, {votes:,} at most; found {folds:,}; 10 is usual")
+        raise UsageError(
+            "out-of-range",
+            f"votes are dealt into 2 folds or more, {votes:,} at most; found {folds:,}",
+            parameter="folds",
+            suggestions=[Suggestion("is usual", folds=10)],
+        )
     return rng.permutation(np.arange(votes) % folds)
 
 

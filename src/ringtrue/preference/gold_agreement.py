@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from ringtrue.errors import MismatchError
 from ringtrue.judges.votes import make_votes, require_one_label_each
+from ringtrue.messages import Note
 from ringtrue.stats.rank_correlation import pair_signs, tau_from_signs
 from ringtrue.tables import Judgments
 
@@ -53,13 +54,16 @@ class GoldComparison:
     label: FloatArray
     group: NDArray[np.int32]
     rel: float
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
     @classmethod
     def of(cls, gold: object, matches: Matches, *, rel: float) -> Self:
         """The gold labels of the documents that were compared; labels below 0 say that one was not judged."""
         if OVERALL in matches.queries:
-            raise MismatchError(f"a query is called '{OVERALL}', which is the name of the mean over queries; rename it")
+            raise MismatchError(
+                "reserved-query",
+                f"a query is called '{OVERALL}', which is the name of the mean over queries; rename it",
+            )
         judgments = Judgments.of(gold)
         require_one_label_each(make_votes(judgments))
         gold_labels = judgments.frame.filter(pl.col("label") >= 0).select("query", "doc", "label").unique()
@@ -73,18 +77,18 @@ class GoldComparison:
         if not has_label.any():
             query, doc = matches.docs.row(0)
             raise MismatchError(
+                "gold-unlabelled",
                 f"gold has no label for any document that was compared, such as '{doc}' of query '{query}'; gold has "
-                f"'{gold_labels['doc'][0]}' of query '{gold_labels['query'][0]}'; do both use the same ids?"
+                f"'{gold_labels['doc'][0]}' of query '{gold_labels['query'][0]}'; do both use the same ids?",
             )
         notes = []
         if missing := int((~has_label).sum()):
-            notes.append(
-                f"{missing:,} of {len(has_label):,} rated documents have no gold label and are left out of the AUC"
-            )
+            text = f"{missing:,} of {len(has_label):,} rated documents have no gold label and are left out of the AUC"
+            notes.append(Note("documents-without-gold", text))
         unvoted = gold_labels.select("query").unique().join(matches.docs, on="query", how="anti").height
         if unvoted:
-            subject = "1 query of gold has" if unvoted == 1 else f"{unvoted:,} queries of gold have"
-            notes.append(f"{subject} no preferences, and no ratings")
+            queries = "1 query of gold has" if unvoted == 1 else f"{unvoted:,} queries of gold have"
+            notes.append(Note("queries-without-votes", f"{queries} no preferences, and no ratings"))
         return cls(matches=matches, label=label, group=matches.components(), rel=rel, notes=tuple(notes))
 
     def aucs(self, ratings: FloatArray) -> dict[str, float | None]:

@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.errors import DuplicateError, TableError
+from ringtrue.messages import Suggestion
 from ringtrue.stats.encoding import encode_column, encode_keys
 from ringtrue.tables import Judgments, Preferences
 
@@ -67,11 +68,12 @@ def count_implying_queries(labels: Judgments, *, ties: bool = False) -> int:
 def _label_levels(labels: Judgments, *, ties: bool) -> LabelGroups:
     levels = LabelGroups.of(labels.frame, ("query", "judge"), "label")
     if not levels.count(ties=True):
-        raise TableError("no judge labelled two documents of a query: no preference is implied")
+        raise TableError("no-two-labels", "no judge labelled two documents of a query: no preference is implied")
     if not levels.count(ties=ties):
         raise TableError(
-            "no judge gave two documents of a query different labels: no preference is implied; `ties=True` (--ties) "
-            "makes ties of equal labels"
+            "only-equal-labels",
+            "no judge gave two documents of a query different labels: no preference is implied",
+            suggestions=[Suggestion("makes ties of equal labels", ties=True)],
         )
     return levels
 
@@ -80,19 +82,20 @@ def keep_usable_labels(judgments: Judgments) -> Judgments:
     """The judgments that can imply a preference: none below 0, and one for each document by each judge."""
     frame = judgments.frame.filter(pl.col("label") >= 0)
     if not frame.height:
-        raise TableError("every label is below 0, which says 'not judged': no preference is implied")
+        raise TableError("nothing-judged", "every label is below 0, which means 'not judged': no preference is implied")
     repeated = frame.filter(pl.struct("query", "doc", "judge").is_duplicated())
     if repeated.height:
         query, doc, judge = repeated.select("query", "doc", "judge").row(0)
         same = repeated.filter(pl.col("query") == query, pl.col("doc") == doc, pl.col("judge") == judge)
         labels_listed = ", ".join(map(str, same["label"][:4].to_list())) + ", …" * (same.height > 4)
         raise DuplicateError(
-            f"judge '{judge}' labelled document '{doc}' of query '{query}' {same.height} times ({labels_listed}); "
-            f"keep one of them (--repeats first or --repeats last)",
+            "repeated-labels",
+            f"judge '{judge}' labelled document '{doc}' of query '{query}' {same.height} times ({labels_listed})",
             table="judgments",
             query=query,
             doc=doc,
             judge=judge,
+            suggestions=[Suggestion(repeats="first"), Suggestion("keeps one of them", repeats="last")],
         )
     return Judgments(frame)
 
@@ -134,8 +137,10 @@ class LabelGroups:
         total = self.count(ties=ties)
         if total > MAX_PAIRS:
             raise TableError(
+                "too-many-pairs",
                 f"{total:,} pairs of documents are too many for one table, {MAX_PAIRS:,} the most; take fewer "
-                f"documents of each query (a shallower pool), or some of the queries (`--where`)"
+                f"documents of each query (a shallower pool), or some of the queries",
+                suggestions=[Suggestion("takes some of the queries", where={"COLUMN": "VALUE"})],
             )
         partners = self._count_partners(ties=ties)
         ends = np.cumsum(partners)

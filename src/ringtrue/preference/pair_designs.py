@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 
 from ringtrue.errors import InputError, MismatchError, TableError, UsageError
 from ringtrue.evaluation.inputs import pool
+from ringtrue.messages import Note, Suggestion
 from ringtrue.preference.bradley_terry import fit_bradley_terry
 from ringtrue.preference.matches import Matches
 from ringtrue.tables import Preferences, Run
@@ -52,7 +53,12 @@ class Candidates:
         At most `depth` documents of each query. Several runs are pooled at that depth, in the order of `pool`.
         """
         if depth is not None and depth < 2:
-            raise UsageError(f"two documents are the least that can be compared, found a depth of {depth}; 50 is usual")
+            raise UsageError(
+                "out-of-range",
+                f"two documents are the least that can be compared, found a depth of {depth}",
+                parameter="depth",
+                suggestions=[Suggestion("is usual", depth=50)],
+            )
         tables = list_tables(source)
         if len(tables) > 1:
             return cls._from_docs(_pool_runs(tables, depth or MAX_DEPTH))
@@ -75,32 +81,35 @@ class Candidates:
         """How many documents each query has."""
         return np.diff(self.start)
 
-    def drop_single_documents(self) -> tuple[Self, tuple[str, ...]]:
+    def drop_single_documents(self) -> tuple[Self, tuple[Note, ...]]:
         """Without the queries that have a single document, and a note about them."""
         single = [query for query, size in zip(self.queries, self.sizes, strict=True) if size < 2]
         if not single:
             return self, ()
         if len(single) == len(self.queries):
-            raise InputError("no query has two documents: there is nothing to compare; give a deeper run or pool")
-        subject = f"query '{single[0]}'" + (f" and {len(single) - 1:,} more have" if len(single) > 1 else " has")
+            raise InputError(
+                "no-two-documents", "no query has two documents: there is nothing to compare; give a deeper run or pool"
+            )
+        queries = f"query '{single[0]}'" + (f" and {len(single) - 1:,} more have" if len(single) > 1 else " has")
         comparable = self._from_docs(self.docs.filter(~pl.col("query").is_in(single)))
-        return comparable, (f"{subject} a single document, and nothing to compare: left out",)
+        return comparable, (
+            Note("single-document-queries", f"{queries} a single document, and nothing to compare: left out"),
+        )
 
-    def add_preferences(self, preferences: Preferences) -> tuple[Self, Preferences, tuple[str, ...]]:
+    def add_preferences(self, preferences: Preferences) -> tuple[Self, Preferences, tuple[Note, ...]]:
         """With every document that preferences know of, after the others; and the preferences about these queries."""
         notes = []
         is_relevant = preferences.frame["query"].is_in(self.queries)
         if not is_relevant.any():
             raise MismatchError(
+                "no-common-query",
                 f"the preferences are about none of the queries: the first of theirs is "
                 f"'{preferences.frame['query'][0]}', the first candidates are of '{self.queries[0]}'; do both use the "
-                f"same ids?"
+                f"same ids?",
             )
         if not is_relevant.all():
-            notes.append(
-                f"{(~is_relevant).sum():,} of {len(is_relevant):,} preferences are about queries with no candidates: "
-                f"left out"
-            )
+            apart = f"{(~is_relevant).sum():,} of {len(is_relevant):,} preferences"
+            notes.append(Note("queries-without-candidates", f"{apart} are about queries with no candidates: left out"))
             preferences = Preferences(preferences.frame.filter(is_relevant))
         names = pl.concat([preferences.frame.select("query", doc=side) for side in ("left", "right")])
         extra = names.unique(maintain_order=True).join(
@@ -108,10 +117,11 @@ class Candidates:
         )
         if not extra.height:
             return self, preferences, tuple(notes)
-        notes.append(
+        text = (
             f"{extra.height:,} of {names.n_unique():,} documents with preferences are not among the candidates, such "
             f"as '{extra['doc'][0]}' of query '{extra['query'][0]}': they stay in, after the others"
         )
+        notes.append(Note("documents-not-candidates", text))
         return self._from_docs(pl.concat([self.docs, extra])), preferences, tuple(notes)
 
     def to_matches(self, preferences: Preferences | None) -> Matches:
@@ -163,8 +173,10 @@ def _pool_runs(tables: list[object], depth: int) -> pl.DataFrame:
     for number, table in enumerate(tables, 1):
         if not isinstance(table, Run) and not _has_scores(table):
             raise UsageError(
+                "missing-score",
                 f"several candidates are runs, to be pooled, and number {number} of {len(tables)} has no scores; "
-                f"give runs alone, or one pool"
+                f"give runs alone, or one pool",
+                parameter="candidates",
             )
     return pool([Run.of(table) for table in tables], depth=depth).select("query", "doc")
 
@@ -181,11 +193,14 @@ def _read_pool(table: object) -> pl.DataFrame:
     frame = rename_columns(make_frame(table), required=["query", "doc"], table_kind="pool")
     docs = pl.DataFrame({name: parse_ids(frame, name) for name in ("query", "doc")})
     if not docs.height:
-        raise TableError("the pool has no documents")
+        raise TableError("empty-pool", "the pool has no documents")
     rows, groups = group_rows(docs)
     if (duplicate := first_duplicate(groups, rows["doc"])) is not None:
         query, doc = duplicate
-        raise TableError(f"document '{doc}' stands twice under query '{query}' in the pool; keep one of the two")
+        raise TableError(
+            "duplicate-document",
+            f"document '{doc}' stands twice under query '{query}' in the pool; keep one of the two",
+        )
     return rows
 
 

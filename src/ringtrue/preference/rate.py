@@ -11,6 +11,7 @@ import polars as pl
 
 from ringtrue.errors import TableError, UsageError
 from ringtrue.formatting.phrases import format_count
+from ringtrue.messages import Note, Suggestion
 from ringtrue.preference.elo_and_glicko import find_inverted
 from ringtrue.preference.gold_agreement import GoldComparison
 from ringtrue.preference.matches import Matches
@@ -108,9 +109,10 @@ def rate(
     answered, trap_votes = drop_traps(Preferences.of(preferences, answered_only=True))
     votes = Matches.of(answered, repeats=repeats)
     if settings.weighs_judges and len(votes.judges) == 1:
-        option = "--em" if em else "--by-judge"
         raise UsageError(
-            f"{option} weighs judges against each other, and there is one; name the judges in a column 'judge'"
+            "one-judge",
+            "judges are weighed against each other, and there is one; name the judges in a column 'judge'",
+            parameter="em" if em else "by_judge",
         )
     rating_fit = settings.rate_votes(votes, rng=rng, progress=progress)
     gold_comparison = None if gold is None else GoldComparison.of(gold, votes, rel=rel)
@@ -146,10 +148,16 @@ def drop_traps(preferences: Preferences) -> tuple[Preferences, int]:
     words = frame["trap"].cast(pl.String).str.to_lowercase().str.strip_chars().fill_null("")
     unrecognised = words.filter(~words.is_in([*TRUE_WORDS, *FALSE_WORDS]))
     if len(unrecognised):
-        raise TableError(f"the column 'trap' should say true or false, found '{unrecognised[0]}'")
+        raise TableError(
+            "bad-trap-word",
+            f"expected true or false in the column 'trap', found '{unrecognised[0]}'",
+            columns=["trap"],
+        )
     is_trap = words.is_in(TRUE_WORDS)
     if is_trap.all():
-        raise TableError("all votes are on traps, which say something about judges only; none is left to rate by")
+        raise TableError(
+            "only-traps", "all votes are on traps, which say something about judges only; none is left to rate by"
+        )
     return Preferences(frame.filter(~is_trap)), int(is_trap.sum())
 
 
@@ -212,40 +220,50 @@ def _build_judge_ratings(settings: RatingSettings, votes: Matches, rating_fit: R
     }
 
 
-def trap_notes(trap_votes: int) -> Iterator[str]:
+def trap_notes(trap_votes: int) -> Iterator[Note]:
     """What is said of votes on traps."""
     if trap_votes:
-        yield (
-            f"{format_count(trap_votes, 'vote')} on traps left out; `ringtrue judges … --traps FILE` says who passed "
-            f"them"
+        yield Note(
+            "votes-on-traps",
+            f"{format_count(trap_votes, 'vote')} on traps left out",
+            suggestions=[Suggestion("shows who passed them", function="judge_quality", traps=...)],
         )
 
 
-def _rating_notes(settings: RatingSettings, votes: Matches, group: NDArray[np.int32]) -> Iterator[str]:
-    """What the votes cannot tell."""
+def _rating_notes(settings: RatingSettings, votes: Matches, group: NDArray[np.int32]) -> Iterator[Note]:
+    """What the votes cannot show."""
     yield from group_notes(votes, group)
     if settings.method == "bradley-terry":
         yield from _one_sided_notes(settings, votes)
     tied = float(votes.tied.mean())
     if settings.method == "bradley-terry" and settings.ties == "half" and tied > MANY_TIES and not settings.em:
-        yield f"{tied:.0%} of the votes are ties, half a win each; --ties davidson gives ties a chance of their own"
+        yield Note(
+            "many-ties",
+            f"{tied:.0%} of the votes are ties, half a win each",
+            parameter="ties",
+            suggestions=[Suggestion("gives ties a chance of their own", ties="davidson")],
+        )
     if settings.weighs_judges:
         few = int((np.bincount(votes.judge, minlength=len(votes.judges)) == 1).sum())
         if few:
-            yield f"{format_count(few, 'judge')} with a single vote: what is said of them is mostly what was assumed"
+            judges = f"{format_count(few, 'judge')} with a single vote"
+            yield Note("single-vote-judges", f"{judges}: what is estimated of them is mostly what was assumed")
 
 
-def _shrinkage_notes(settings: RatingSettings, rating_fit: RatingFit) -> Iterator[str]:
+def _shrinkage_notes(settings: RatingSettings, rating_fit: RatingFit) -> Iterator[Note]:
     """How many documents the ridge draws towards the mean by much, for what is known of them."""
     far = 0 if rating_fit.shrinkage is None else int((rating_fit.shrinkage > MAX_SHRINKAGE).sum())
     if far:
-        yield (
+        yield Note(
+            "held-back-by-ridge",
             f"{format_count(far, 'document')} so far from the others that the ridge of {settings.ridge:g} holds them "
-            f"back: they may lie further out than their intervals say; compare --ridge {settings.ridge / 5:g}"
+            f"back: they may lie further out than their intervals say",
+            parameter="ridge",
+            suggestions=[Suggestion("shows by how much", ridge=float(f"{settings.ridge / 5:g}"))],
         )
 
 
-def group_notes(votes: Matches, group: NDArray[np.int32]) -> Iterator[str]:
+def group_notes(votes: Matches, group: NDArray[np.int32]) -> Iterator[Note]:
     """Which documents cannot be compared."""
     groups = np.array(
         [len(np.unique(group[low:high])) for low, high in zip(votes.start[:-1], votes.start[1:], strict=True)]
@@ -259,21 +277,24 @@ def group_notes(votes: Matches, group: NDArray[np.int32]) -> Iterator[str]:
     parts = [docs.filter(pl.Series(own_group == group_id)).to_list() for group_id in np.unique(own_group)]
     listed = " | ".join(_format_doc_names(part) for part in parts[:MAX_LISTED]) + " | …" * (len(parts) > MAX_LISTED)
     more = f", and in {format_count(len(several) - 1, 'other query')}" if len(several) > 1 else ""
-    yield (
+    yield Note(
+        "unconnected-documents",
         f"in query '{votes.queries[first_query]}'{more} some documents cannot be compared: no chain of votes joins the "
         f"{groups[first_query]} groups {listed}; each has its own mean, and ratings, orders and labels of two groups "
-        f"say nothing about each other"
+        f"say nothing about each other",
     )
 
 
-def _one_sided_notes(settings: RatingSettings, votes: Matches) -> Iterator[str]:
+def _one_sided_notes(settings: RatingSettings, votes: Matches) -> Iterator[Note]:
     """How many documents never won, or never lost."""
     wins, match_counts = votes.win_totals(), votes.match_counts()
     never, always = int((wins == 0).sum()), int((wins == match_counts).sum())
     if never or always:
-        yield (
+        yield Note(
+            "one-sided-documents",
             f"{format_count(never, 'document')} never won and {always:,} never lost: how far from the others these lie "
-            f"is mostly what the ridge of {settings.ridge:g} assumes"
+            f"is mostly what the ridge of {settings.ridge:g} assumes",
+            parameter="ridge",
         )
 
 

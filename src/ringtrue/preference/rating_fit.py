@@ -10,6 +10,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.formatting.phrases import format_count, join_first_few
+from ringtrue.messages import Note, Suggestion
 from ringtrue.preference.bradley_terry import OutcomeModel, fit_bradley_terry
 from ringtrue.preference.laplace import MatchInformation, ridge_shrinkage, standard_errors
 from ringtrue.stats.intervals import normal_quantile
@@ -47,14 +48,14 @@ class RatingFit:
     pass_ratings: tuple[FloatArray, ...] = ()
     judge_fit: JudgeFit | None = None
     judge_errors: FloatArray | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def with_errors(self, errors: FloatArray, level: float) -> Self:
         """The same with normal intervals."""
         half = normal_quantile((1 + level) / 2) * errors
         return replace(self, errors=errors, low=self.ratings - half, high=self.ratings + half)
 
-    def with_note(self, note: str) -> Self:
+    def with_note(self, note: Note) -> Self:
         """The same with one more doubt."""
         return replace(self, notes=(*self.notes, note))
 
@@ -77,11 +78,16 @@ def add_laplace_intervals(
     behind = next_ranked(ratings, group, matches.docs["doc"])
     errors = standard_errors(matches, information, group, behind, ridge=ridge)
     if (missing := np.isnan(errors.rating)).any():
-        alternative = ", or try --interval bootstrap" if information.judges is None else ""
-        rating_fit = rating_fit.with_note(
-            f"{_describe_missing_intervals(matches, missing)}: in large queries, on long chains of votes, it cannot be "
-            f"told how sure ratings are; collect votes that shorten the chains (`ringtrue pairs`){alternative}"
+        suggestions = [Suggestion("chooses votes that shorten the chains", function="choose_pairs")]
+        if information.judges is None:
+            suggestions.append(Suggestion("may have intervals", interval="bootstrap"))
+        note = Note(
+            "no-interval-on-chains",
+            f"{_describe_missing_intervals(matches, missing)}: in large queries, on long chains of votes, the "
+            f"precision of ratings cannot be computed",
+            suggestions=suggestions,
         )
+        rating_fit = rating_fit.with_note(note)
     shrinkage = np.abs(ridge_shrinkage(matches, information, ratings, ridge=ridge))
     shrinkage_in_errors = np.divide(shrinkage, errors.rating, out=np.zeros_like(shrinkage), where=errors.rating > 0)
     has_lead = errors.lead > 0
@@ -132,11 +138,17 @@ def add_bootstrap_intervals(
         f"with {MIN_VOTES} or more, all of them won or all lost": int((undetermined & ~few).sum()),
     }
     reasons = " and ".join(f"{count:,} {reason}" for reason, count in counts.items() if count)
-    collect = f"collect at least {MIN_VOTES} votes on each (`ringtrue pairs` chooses pairs), or " * bool(few.any())
-    return rating_fit.with_note(
-        f"{_describe_missing_intervals(votes, undetermined)}: {reasons}, of which votes drawn anew show too little; "
-        f"{collect}take --interval laplace, which has an interval for these too"
+    suggestions = [Suggestion("has an interval for these too", interval="laplace")]
+    if few.any():
+        collect = Suggestion(f"chooses pairs until each has {MIN_VOTES} votes", function="choose_pairs")
+        suggestions.insert(0, collect)
+    note = Note(
+        "no-bootstrap-interval",
+        f"{_describe_missing_intervals(votes, undetermined)}: {reasons}, of which resampled votes show too little",
+        parameter="interval",
+        suggestions=suggestions,
     )
+    return rating_fit.with_note(note)
 
 
 def _describe_missing_intervals(matches: Matches, missing: NDArray[np.bool_]) -> str:

@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import TYPE_CHECKING, Literal, TypeAlias, get_args
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 import numpy as np
 import polars as pl
@@ -14,6 +14,7 @@ import polars as pl
 from ringtrue.errors import UsageError, did_you_mean
 from ringtrue.judges.aggregation import aggregate
 from ringtrue.judges.votes import FIRST, SECOND, TIE, Votes
+from ringtrue.messages import Note, Suggestion
 from ringtrue.preference.bradley_terry import OutcomeModel, fit_bradley_terry, fit_tie_parameter
 from ringtrue.preference.elo_and_glicko import elo, glicko, win_rate
 from ringtrue.preference.judge_aware_ratings import JudgeKind, fit_crowd_bt, fit_sensitivities
@@ -75,53 +76,62 @@ class RatingSettings:
             if (choice := getattr(self, name)) not in choices:
                 options = [option for option in choices if option]
                 suggestion = did_you_mean(str(choice), options) or "; there is " + ", ".join(options)
-                raise UsageError(f"no {name.replace('_', '-')} '{choice}'{suggestion}")
+                raise UsageError("unknown-choice", f"no such choice as '{choice}'{suggestion}", parameter=name)
         for name in ("k", "start", "scale", "variance", "ridge", "balance", "level"):
             if not isinstance(setting := getattr(self, name), Real):
-                raise UsageError(f"{name} must be a number, found {setting!r}; {_format_default(name)} is usual")
+                text = f"{name} must be a number, found {setting!r}"
+                raise UsageError("bad-number", text, parameter=name, suggestions=[_usual(name)])
         for name in ("passes", "resamples"):
             if not isinstance(setting := getattr(self, name), Integral | None):
-                raise UsageError(f"{name} must be a whole number, found {setting!r}")
+                text = f"expected a whole number, found {setting!r}"
+                raise UsageError("not-a-whole-number", text, parameter=name)
         for name in ("k", "scale", "variance", "ridge"):
-            setting, usual = getattr(self, name), f"{_format_default(name)} is usual"
+            setting = getattr(self, name)
             if not (math.isfinite(setting) and setting > 0):
-                raise UsageError(f"{name} must be a number above 0, found {setting:g}; {usual}")
+                raise _out_of_range(name, f"{name} must be a number above 0, found {setting:g}")
             if not MIN_SETTING <= setting <= MAX_SETTING:
-                raise UsageError(f"{name} lies between {MIN_SETTING:g} and {MAX_SETTING:g}, found {setting:g}; {usual}")
+                between = f"between {MIN_SETTING:g} and {MAX_SETTING:g}"
+                raise _out_of_range(name, f"{name} must lie {between}, found {setting:g}")
         if self.method == "elo" and self.k > MAX_K_SCALES * self.scale:
-            raise UsageError(
-                f"k is at most {MAX_K_SCALES} times the scale of {self.scale:g}, found {self.k:g}; 16 is usual"
-            )
+            most = f"at most {MAX_K_SCALES} times the scale of {self.scale:g}"
+            raise _out_of_range("k", f"k is {most}, found {self.k:g}")
         if not abs(self.start) <= MAX_SETTING:
-            raise UsageError(f"the start must be a number, at most {MAX_SETTING:g}, found {self.start:g}; 100 is usual")
+            raise _out_of_range("start", f"the start must be a number, at most {MAX_SETTING:g}, found {self.start:g}")
         if not 0 <= self.balance <= 1:
-            raise UsageError(f"the balance lies between 0 and 1, found {self.balance:g}; 0.5 is usual")
+            raise _out_of_range("balance", f"the balance lies between 0 and 1, found {self.balance:g}")
         if self.passes is not None and self.passes < 1:
-            raise UsageError(f"at least one pass is needed, found {self.passes}")
+            raise UsageError("out-of-range", f"at least one pass is needed, found {self.passes}", parameter="passes")
         if self.resamples < 100:
-            raise UsageError(f"at least 100 resamples are needed for an interval, found {self.resamples}")
+            text = f"at least 100 resamples are needed for an interval, found {self.resamples}"
+            raise _out_of_range("resamples", text)
         self._require_compatible_settings()
 
     def _require_compatible_settings(self) -> None:
         """Refuse what does not go together."""
         if self.method != "bradley-terry":
-            for name, is_set in (
-                ("by-judge", self.by_judge is not None),
-                ("ties", self.ties != "half"),
-                ("interval bootstrap", self.interval == "bootstrap"),
+            for name, what, is_set in (
+                ("by_judge", "rating judges too", self.by_judge is not None),
+                ("ties", "a chance of ties", self.ties != "half"),
+                ("interval", "the bootstrap", self.interval == "bootstrap"),
             ):
                 if is_set:
-                    raise UsageError(f"--{name} is for bradley-terry, and this is {self.method}")
+                    text = f"{what} is for bradley-terry, and this is {self.method}"
+                    raise UsageError("unused-parameter", text, parameter=name)
         if self.em and self.by_judge:
-            raise UsageError("--em and --by-judge both weigh the judges; choose one")
-        if self.em and self.ties == "davidson":
-            raise UsageError("after --em a match has a probable score and no ties; leave out --ties davidson")
-        if self.interval == "bootstrap" and (self.em or self.by_judge):
-            raise UsageError("the bootstrap draws votes of judges who are alike; leave out --em and --by-judge")
-        if self.passes is not None and self.method not in METHODS_WITH_PASSES:
             raise UsageError(
-                f"--passes is for {' and '.join(METHODS_WITH_PASSES)}, and {self.method} takes all matches at once"
+                "conflicting-parameters",
+                "the EM algorithm and rating judges too both weigh the judges; choose one",
+                parameter="em",
             )
+        if self.em and self.ties == "davidson":
+            text = "after the EM algorithm a match has a probable score and no ties"
+            raise UsageError("conflicting-parameters", text, parameter="ties")
+        if self.interval == "bootstrap" and (self.em or self.by_judge):
+            text = "the bootstrap draws votes of judges who are alike; do not weigh judges"
+            raise UsageError("conflicting-parameters", text, parameter="interval")
+        if self.passes is not None and self.method not in METHODS_WITH_PASSES:
+            text = f"passes are for {' and '.join(METHODS_WITH_PASSES)}, and {self.method} takes all matches at once"
+            raise UsageError("unused-parameter", text, parameter="passes")
 
     @property
     def weighs_judges(self) -> bool:
@@ -168,8 +178,9 @@ def _rate_by_bradley_terry(
     if settings.interval == "none":
         return rating_fit
     if settings.em:
-        note = "no intervals: after --em they would take the probable scores for votes; --by-judge gives intervals"
-        return rating_fit.with_note(note)
+        text = "no intervals: after the EM algorithm they would take the probable scores for votes"
+        with_intervals = Suggestion("gives intervals", by_judge="sensitivity")
+        return rating_fit.with_note(Note("no-interval-after-em", text, parameter="em", suggestions=[with_intervals]))
     if narrow_note := _narrow_ridge_note(settings):
         return rating_fit.with_note(narrow_note)
     ridge, level = settings.ridge, settings.level
@@ -201,30 +212,37 @@ def _rate_with_judges(settings: RatingSettings, votes: Matches) -> RatingFit:
     if settings.ties == "davidson":  # as common as they are when judges are alike
         outcome, _ = _fit_with_ties(votes, np.zeros(votes.docs.height), settings.ridge)
     judge_fit = fit_judges(votes, ridge=settings.ridge, outcome=outcome)
-    notes = () if judge_fit.converged else ("documents and judges still moved when the turns were over",)
+    text = "documents and judges still moved when the iterations ended"
+    notes = () if judge_fit.converged else (Note("not-converged", text),)
     rating_fit = RatingFit(ratings=judge_fit.ratings, unit=1.0, outcome=outcome, judge_fit=judge_fit, notes=notes)
     if judge_fit.mirror_probability > MAX_MIRROR_PROBABILITY:
-        return rating_fit.with_note(
+        text = (
             f"no intervals: judges contradict each other so much that the opposite order of all documents has a "
-            f"probability of {judge_fit.mirror_probability:.0%}; who of them is right, votes cannot tell"
+            f"probability of {judge_fit.mirror_probability:.0%}; votes do not show who of them is right"
         )
+        return rating_fit.with_note(Note("contradictory-judges", text))
     if settings.interval == "none":
         return rating_fit
     if judge_fit.information is None:
-        note = "no intervals: votes cannot tell well how honest judges are and how far apart documents; sensitivity can"
+        text = "no intervals: votes do not separate how honest judges are from how far apart documents are"
+        sensitivity = Suggestion("has intervals", by_judge="sensitivity")
+        note = Note("no-interval-of-honesty", text, parameter="by_judge", suggestions=[sensitivity])
         return rating_fit.with_note(note)
     if narrow_note := _narrow_ridge_note(settings):
         return rating_fit.with_note(narrow_note)
     return add_laplace_intervals(votes, rating_fit, judge_fit.information, ridge=settings.ridge, level=settings.level)
 
 
-def _narrow_ridge_note(settings: RatingSettings) -> str | None:
+def _narrow_ridge_note(settings: RatingSettings) -> Note | None:
     """What is said where the ridge alone decides how far apart documents can be."""
     if (prior_sd := settings.ridge**-0.5) >= MIN_PRIOR_SD:
         return None
-    return (
+    return Note(
+        "strong-ridge",
         f"no intervals: a ridge of {settings.ridge:g} claims that documents lie within some {prior_sd:.2g} in log odds "
-        f"of their mean, whatever the votes say; 0.25 leaves that to the votes"
+        f"of their mean, whatever the votes say",
+        parameter="ridge",
+        suggestions=[Suggestion("leaves that to the votes", ridge=0.25)],
     )
 
 
@@ -244,11 +262,13 @@ def _rate_by_glicko(settings: RatingSettings, votes: Matches, *_: object) -> Rat
     if settings.interval == "none":
         return rating_fit
     if passes > 1:
-        return rating_fit.with_note("no standard errors: each pass beyond the first counts every vote again")
-    return replace(rating_fit, errors=np.sqrt(variances)).with_note(
+        text = "no standard errors: each pass beyond the first counts every vote again"
+        return rating_fit.with_note(Note("repeated-passes", text, parameter="passes"))
+    text = (
         "no intervals: the variance of glicko depends on the order of the matches and on the one it began with, and "
         "intervals from it hold too seldom; se is its root"
     )
+    return replace(rating_fit, errors=np.sqrt(variances)).with_note(Note("no-interval-of-glicko", text))
 
 
 def _rate_by_win_rate(settings: RatingSettings, votes: Matches, *_: object) -> RatingFit:
@@ -263,8 +283,14 @@ RATERS: dict[Method, Callable[[RatingSettings, Matches, np.random.Generator, Pro
 }
 
 
-def _format_default(name: str) -> str:
-    return f"{RatingSettings.__dataclass_fields__[name].default:g}"
+def _usual(name: str) -> Suggestion:
+    default = float(getattr(RatingSettings(), name))
+    arguments: dict[str, Any] = {name: int(default) if default.is_integer() else default}
+    return Suggestion("is usual", **arguments)
+
+
+def _out_of_range(name: str, text: str) -> UsageError:
+    return UsageError("out-of-range", text, parameter=name, suggestions=[_usual(name)])
 
 
 def estimate_probable_scores(matches: Matches) -> Matches:

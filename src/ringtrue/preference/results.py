@@ -12,6 +12,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from ringtrue.errors import UsageError, did_you_mean
+from ringtrue.messages import Note, notes_as_dict
 from ringtrue.preference.bradley_terry import OutcomeModel
 from ringtrue.tables import Judgments, Run
 
@@ -81,14 +82,16 @@ class Ratings:
     passes: pl.DataFrame | None = None
     auc: Mapping[str, float | None] | None = None
     tau: Mapping[str, float | None] | None = None
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def chance(self, a: str, b: str, *, query: str | None = None) -> float:
         """How likely a vote prefers `a` to `b`, half of the ties counted; with several queries, say of which."""
         rows = self._rows_of_query(query)
         row_a, row_b = self._row_of_doc(rows, a), self._row_of_doc(rows, b)
         if rows["group"][row_a] != rows["group"][row_b]:
-            raise UsageError(f"'{a}' and '{b}' cannot be compared: no chain of votes joins them")
+            raise UsageError(
+                "unconnected-documents", f"'{a}' and '{b}' cannot be compared: no chain of votes joins them"
+            )
         difference = np.array([rows["rating"][row_a] - rows["rating"][row_b]])
         return float(self.outcome.expected_score(difference / self._require_unit())[0])
 
@@ -117,7 +120,9 @@ class Ratings:
             [2, 1, 0]
         """
         if sum(cutoffs is not None for cutoffs in (thresholds, quantiles, gaps)) != 1:
-            raise UsageError("how should ratings become labels? By thresholds, by quantiles or by gaps: one of them")
+            raise UsageError(
+                "not-one-cut", "ratings become labels by one of three: thresholds, quantiles or the widest gaps"
+            )
         parts = []
         for rows in self._frames_by_query().values():
             ratings = rows["rating"].to_numpy()
@@ -171,7 +176,7 @@ class Ratings:
         if self.judge_model is not None:
             name = "sensitivity" if self.judge_model == "sensitivity" else "honesty"
             payload["judges"] = [judge.as_dict(name) for judge in self.judges.values()]
-        return payload | {"notes": list(self.notes)}
+        return payload | notes_as_dict(self.notes)
 
     def _inverted_shares(self) -> list[dict[str, object]]:
         """Of the pairs that met in any query, the share that changed places in each pass after the first."""
@@ -189,22 +194,26 @@ class Ratings:
         queries = self.frame["query"].unique(maintain_order=True)
         if query is None:
             if len(queries) > 1:
-                raise UsageError(f"of which query? There are {len(queries):,}, from '{queries[0]}' on")
+                text = f"of which query? There are {len(queries):,}, from '{queries[0]}' on"
+                raise UsageError("query-not-given", text, parameter="query")
             return self.frame
         if query not in queries:
-            raise UsageError(f"no query '{query}' was rated{did_you_mean(query, queries)}")
+            near = did_you_mean(query, queries)
+            raise UsageError("unknown-query", f"no query '{query}' was rated{near}", parameter="query")
         return self.frame.filter(pl.col("query") == query)
 
     @staticmethod
     def _row_of_doc(rows: pl.DataFrame, doc: str) -> int:
         matching = (rows["doc"] == doc).arg_true()
         if not len(matching):
-            raise UsageError(f"document '{doc}' was not rated{did_you_mean(doc, rows['doc'])}")
+            raise UsageError("unknown-document", f"document '{doc}' was not rated{did_you_mean(doc, rows['doc'])}")
         return int(matching[0])
 
     def _require_unit(self) -> float:
         if self.unit is None:
-            raise UsageError("a win rate says nothing about the chance of a win; rate by another method")
+            raise UsageError(
+                "no-chance-of-a-win", "a win rate says nothing about the chance of a win; rate by another method"
+            )
         return self.unit
 
     def _pair_chances(self, rows: pl.DataFrame) -> pl.DataFrame:
@@ -260,7 +269,7 @@ def label_by_gaps(ratings: FloatArray, labels: int) -> NDArray[np.int32]:
         [0, 0, 1, 1, 2]
     """
     if labels < 2:
-        raise UsageError(f"gaps cut ratings into 2 labels or more, found {labels}")
+        raise UsageError("out-of-range", f"gaps cut ratings into 2 labels or more, found {labels}", parameter="gaps")
     distinct = np.unique(ratings)
     widest = np.sort(np.argsort(-np.diff(distinct), kind="stable")[: labels - 1])
     return np.searchsorted(distinct[widest + 1], ratings, side="right").astype(np.int32)
@@ -270,17 +279,21 @@ def require_quantiles(quantiles: Sequence[float]) -> None:
     """Refuse what does not rise from above 0 to below 1."""
     require_increasing("quantiles", quantiles)
     if not all(0 < quantile < 1 for quantile in quantiles):
-        raise UsageError(f"quantiles lie between 0 and 1, found {_format_cutoffs(quantiles)}")
+        text = f"quantiles lie between 0 and 1, found {_format_cutoffs(quantiles)}"
+        raise UsageError("out-of-range", text, parameter="quantiles")
 
 
 def require_increasing(name: str, numbers: Sequence[float]) -> None:
     """Refuse no number, numbers that do not rise, and what is none."""
     if not numbers:
-        raise UsageError(f"{name} need at least one number")
+        raise UsageError("no-cut", f"{name} need at least one number, found none", parameter=name)
     if not np.isfinite(numbers).all():
-        raise UsageError(f"{name} must be finite numbers, found {_format_cutoffs(numbers)}")
+        raise UsageError(
+            "bad-number", f"{name} must be finite numbers, found {_format_cutoffs(numbers)}", parameter=name
+        )
     if not all(lower < upper for lower, upper in pairwise(numbers)):
-        raise UsageError(f"{name} must rise, found {_format_cutoffs(numbers)}")
+        text = f"{name} must rise, found {_format_cutoffs(numbers)}"
+        raise UsageError("unordered-cuts", text, parameter=name)
 
 
 def _format_cutoffs(numbers: Sequence[float]) -> str:

@@ -45,7 +45,7 @@ def test_labels_below_0_and_repeats_are_told(world: Path, ringtrue) -> None:
     Path("j.csv").write_text("query,doc,judge,label\nq,a,x,0\nq,b,x,2\nq,c,x,-1\nq,a,x,3\n")
     refused = ringtrue("convert", "j.csv", "out.pref")
     assert refused.code == 1
-    assert "judge 'x' labelled document 'a' of query 'q' 2 times (0, 3); keep one of them" in refused.err
+    assert "judge 'x' labelled document 'a' of query 'q' 2 times (0, 3)" in refused.err
     assert "(rows 1, 4)" in refused.err
     for keep, winner in (("first", "b"), ("last", "a")):
         answer = ringtrue("convert", "j.csv", "out.pref", "--repeats", keep)

@@ -216,8 +216,8 @@ def test_judges_without_intervals_are_not_marked(ringtrue: Callable) -> None:
 
 def test_a_judge_with_one_vote_is_told(ringtrue: Callable, world: Path) -> None:
     (world / "few.csv").write_text(VOTES + "q,a,c,zoe,left\n")
-    assert "1 judge with a single vote: what is said of them" in ringtrue("rate", "few.csv", "--by-judge").err
-    assert "1 judge with a single vote: what is said of them" in ringtrue("rate", "few.csv", "--em").err
+    assert "1 judge with a single vote" in ringtrue("rate", "few.csv", "--by-judge").err
+    assert "1 judge with a single vote" in ringtrue("rate", "few.csv", "--em").err
 
 
 def test_em_needs_judges(ringtrue: Callable) -> None:
@@ -314,7 +314,7 @@ def test_of_many_queries_the_means_are_shown_unless_all_are_asked_for(ringtrue: 
     words = ["rate", "many.pref", "--method", "all", "--gold", "many.qrels"]
     short = ringtrue(*words)
     assert short.out.splitlines()[2].startswith("all")
-    assert "nothing tells the judges apart" in short.err
+    assert "no column names the judges" in short.err
     assert ringtrue(*words, "--per-query").out.splitlines()[2].startswith("q00")
     alone = ringtrue("rate", "many.pref", "--gold", "many.qrels").out
     assert "the mean over 20 queries" in alone
@@ -380,7 +380,7 @@ def test_one_vote_cannot_be_foretold(ringtrue: Callable, world: Path) -> None:
     (world / "one.pref").write_text("q a b a\n")
     answer = ringtrue("rate", "one.pref", "--method", "all", "--folds", "2")
     assert answer.code == 1
-    assert "one.pref: there is one vote: to foretell votes by others takes two or more" in answer.err
+    assert "one.pref: there is one vote" in answer.err
 
 
 def test_too_many_chances_are_refused(ringtrue: Callable, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -552,7 +552,7 @@ def test_a_document_that_never_won_has_a_rating_and_a_note(ringtrue: Callable) -
         (("--method", "elo", "--passes", "10001"), "10001 is not in the range 1<=x<=10000"),
         (("--qrels", "x.qrels", "--quantile", "2"), "quantiles lie between 0 and 1"),
         (("--level", "2"), "level must lie between"),
-        (("--ridge", "1e-300"), "ridge lies between"),
+        (("--ridge", "1e-300"), "ridge must lie between"),
         (("--method", "elo", "--k", "1e9"), "k is at most 10 times the scale of 200"),
         (("--method", "elo", "--start", "1e300"), "the start must be a number"),
         (("--as", "trec-run"), "which have no such format"),

@@ -67,12 +67,12 @@ def test_a_row_that_was_never_counted_is_refused_only_where_a_document_needs_it(
     ("given", "code"),
     [
         ([[0.5, 0.5]], "no-confusion"),
-        (table([[1, 0, 0], [0, 1, 0]]), "matrix-shape"),
-        (table([[1, -1], [0, 1]]), "negative-counts"),
-        (table([[1, np.nan], [0, 1]]), "negative-counts"),
-        (table([[1, 0], [0, 1]], rows="bronze", columns="gold"), "turned-matrix"),
-        (table([[1, 0], [0, 1]], rows="training judge", columns="x"), "turned-matrix"),
-        (table([[1, 0], [0, 1]], rows="ann", columns="testing judge"), "turned-matrix"),
+        (table([[1, 0, 0], [0, 1, 0]]), "bad-confusion-shape"),
+        (table([[1, -1], [0, 1]]), "bad-confusion-cell"),
+        (table([[1, np.nan], [0, 1]]), "bad-confusion-cell"),
+        (table([[1, 0], [0, 1]], rows="bronze", columns="gold"), "turned-confusion"),
+        (table([[1, 0], [0, 1]], rows="training judge", columns="x"), "turned-confusion"),
+        (table([[1, 0], [0, 1]], rows="ann", columns="testing judge"), "turned-confusion"),
     ],
 )
 def test_what_is_no_matrix_is_refused(given: rt.Confusion, code: str) -> None:

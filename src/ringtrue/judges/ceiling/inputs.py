@@ -123,11 +123,11 @@ class _Sides:
     def confusion(self, testing: str | None, training: str | None) -> Confusion:
         """Σ over items of all pairs but a judge's with itself, each item weighing 1; the judges are named."""
         if not self.by_gold and not self.pairs.any():
-            raise MismatchError(
-                "no-shared-items",
-                f"no document was labelled by {_describe_judge_pair(testing, training)}: nothing shows how they "
-                f"disagree; give labels of the same documents",
+            who = _describe_judge_pair(testing, training)
+            text = (
+                f"no document was labelled by {who}: nothing shows how they disagree; give labels of the same documents"
             )
+            raise MismatchError("no-shared-items", text)
         weight = self._item_weights()
         own_pairs = (self.own * weight[self.own_item, None]).T @ self.own
         counts: FloatArray = (self.testing * weight[:, None]).T @ self.training - own_pairs
@@ -166,22 +166,16 @@ def _read_sides(
     is_training = _votes_by_judge(votes, training, TRAINING)
     if gold is not None:
         if testing is not None:
-            raise UsageError(
-                "testing-judge-and-gold",
-                f"the testing judge is '{testing}' or gold, not both; leave one out",
-                parameter="testing",
-            )
+            text = f"the testing judge is '{testing}' or gold, not both; leave one out"
+            raise UsageError("testing-judge-and-gold", text, parameter="testing")
         votes, truth = align_with_gold(votes, read_document_votes(gold))
         testing_counts = np.zeros((votes.items.height, len(votes.labels)))
         testing_counts[truth >= 0, truth[truth >= 0]] = 1
         own, own_item = np.zeros((0, len(votes.labels))), np.zeros(0, dtype=np.int64)
     else:
         if testing is not None and testing == training:
-            raise UsageError(
-                "same-judge-twice",
-                f"'{testing}' is named as testing and as training judge: name two, or one",
-                parameter="training",
-            )
+            text = f"'{testing}' is named as testing and as training judge: name two, or one"
+            raise UsageError("same-judge-twice", text, parameter="training")
         if len(votes.judges) < 2:
             raise MismatchError(
                 "one-judge",
@@ -298,14 +292,14 @@ def require_matrix(confusion: Confusion) -> None:
     size = len(confusion.labels)
     if counts.shape != (size, size) or size < 2:
         raise UsageError(
-            "matrix-shape",
+            "bad-confusion-shape",
             f"a confusion matrix has a row and a column for each of its {size} labels, found {counts.shape}",
         )
     if not np.isfinite(counts).all() or (counts < 0).any():
-        raise UsageError("negative-counts", "a confusion matrix holds numbers of at least 0")
+        raise UsageError("bad-confusion-cell", "a confusion matrix holds numbers of at least 0")
     if confusion.is_turned:
         raise UsageError(
-            "turned-matrix",
+            "turned-confusion",
             f"the rows of the confusion matrix are '{confusion.rows}', its columns '{confusion.columns}': the testing "
             f"judge belongs into the rows and the training judge into the columns",
         )
