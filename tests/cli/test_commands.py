@@ -20,14 +20,14 @@ COMMAND = str(Path(sys.executable).with_name("ringtrue"))
 
 def test_pool_writes_the_union_with_how_many_runs_found_each(world: Path, ringtrue) -> None:
     answer = ringtrue("pool", "a.run", "b.run", "--depth", "2", "-o", "pool.csv", "--json")
-    assert answer.json == {"pairs": 4, "queries": 2}
+    assert answer.json == {"pairs": 4, "queries": 2, "notes": [], "note_codes": []}
     rows = pl.read_csv("pool.csv").rows()
     assert rows == [("q1", "d1", 2, 1), ("q1", "d2", 2, 1), ("q2", "d4", 2, 1), ("q2", "d9", 1, 1)]
 
 
 def test_convert_recognises_what_it_reads_and_writes_what_the_name_says(world: Path, ringtrue) -> None:
     assert ringtrue("convert", "j.qrels", "j.csv", "--json").json == {
-        "kind": "judgments", "rows": 4, "format": "csv", "file": "j.csv",
+        "kind": "judgments", "rows": 4, "format": "csv", "file": "j.csv", "notes": [], "note_codes": [],
     }  # fmt: skip
     assert ringtrue("convert", "j.csv", "back.qrels.gz", "--json").json["format"] == "trec-qrels"
     assert ringtrue("convert", "back.qrels.gz", "again.qrels").code == 0
@@ -51,7 +51,8 @@ def test_convert_reads_standard_input_and_recognises_it(world: Path) -> None:
 
 def test_convert_says_what_the_target_cannot_hold(world: Path, ringtrue) -> None:
     Path("timed.csv").write_text("query,doc,judge,label,time\nq1,d1,ann,1,12:00\n")
-    answer = ringtrue("convert", "timed.csv", "timed.qrels")
+    answer = ringtrue("convert", "timed.csv", "timed.qrels", "--json")
+    assert answer.notes == ["lost-columns"]
     assert all(word in answer.err for word in ("trec-qrels", "time"))
     assert ringtrue("convert", "timed.csv", "timed.xyz").code == 2
 

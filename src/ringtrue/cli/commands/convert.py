@@ -10,7 +10,7 @@ import click
 from ringtrue.cli.errors import OptionError
 from ringtrue.cli.options import common
 from ringtrue.cli.options.common import option
-from ringtrue.cli.output import OutputFormat, emit, print_notes
+from ringtrue.cli.output import OutputFormat, emit
 from ringtrue.errors import DuplicateError, TableError
 from ringtrue.formatting.grid import Grid
 from ringtrue.formatting.phrases import format_count
@@ -107,9 +107,9 @@ def command(
         _refuse_preference_options(kind, to_kind, ties, repeats)
         n_rows = (table if isinstance(table, pl.DataFrame) else table.frame).height
     written_format = files.write_table(table, target, form=write_as, note=notes.append)
-    print_notes(notes)
     emit(
         form,
+        notes=notes,
         payload={"kind": kind, "rows": n_rows, "format": written_format, "file": target},
         grid=Grid(
             columns=["kind", "rows", "format", "file"], rows=[[kind, str(n_rows), written_format, target]], left=4

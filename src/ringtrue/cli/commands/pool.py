@@ -6,7 +6,7 @@ import click
 
 from ringtrue.cli.options import common
 from ringtrue.cli.options.common import option
-from ringtrue.cli.output import OutputFormat, emit, print_notes
+from ringtrue.cli.output import OutputFormat, emit
 from ringtrue.formatting.grid import Grid
 from ringtrue.messages import Note
 
@@ -42,11 +42,10 @@ def command(
         depth=depth,
     )
     write_table(pooled, output)
-    print_notes(notes)
     queries = pooled["query"].n_unique()
     grid = Grid(
         columns=["pairs", "queries", "runs", "file"],
         rows=[[str(pooled.height), str(queries), str(len(runs)), output]],
         left=0,
     )
-    emit(form, payload={"pairs": pooled.height, "queries": queries}, grid=grid)
+    emit(form, notes=notes, payload={"pairs": pooled.height, "queries": queries}, grid=grid)

@@ -174,7 +174,7 @@ def _rate_by_method(
 
 def _try_agreement(
     votes: Preferences, repeats: Repeats | None, level: float, seed: int
-) -> tuple[Agreement | None, tuple[str, ...]]:
+) -> tuple[Agreement | None, tuple[Note, ...]]:
     """Whether the votes fit an order and judges agree, as `ringtrue agree` has it, and why not where they cannot be."""
     import numpy as np
 
@@ -184,8 +184,8 @@ def _try_agreement(
 
     real_votes, _ = drop_traps(votes)
     if real_votes.frame.height > MAX_VOTES:
-        reason = f"transitivity and agreement are left out beyond {MAX_VOTES:,} votes; `ringtrue agree` computes them"
-        return None, (reason,)
+        text = f"transitivity and agreement are left out beyond {MAX_VOTES:,} votes; `ringtrue agree` computes them"
+        return None, (Note("agreement-left-out", text),)
     is_anonymous = bool((real_votes.frame["judge"] == NO_JUDGE).all())
     # A judge with two votes on a pair says nothing about two judges.
     counted_repeats: Repeats | None = "all" if is_anonymous else "last" if repeats == "all" else repeats
@@ -199,13 +199,15 @@ def _try_agreement(
         rng=np.random.default_rng(seed),
     )
     if is_anonymous:
-        return agreement, ("nothing tells the judges apart: whether two of them agree cannot be told",)
+        text = "no judge is named, so that agreement between judges cannot be measured"
+        return agreement, (Note("judges-not-named", text),)
     if agreement.overall["agreement"].value is None:
-        return agreement, ("no pair has votes of two judges: whether they agree cannot be told",)
+        text = "no pair has votes of two judges, so that their agreement cannot be measured"
+        return agreement, (Note("no-shared-items", text),)
     return agreement, ()
 
 
-def _agreement_as_dict(agreement: Agreement | None, reasons: tuple[str, ...]) -> dict[str, object] | None:
+def _agreement_as_dict(agreement: Agreement | None, reasons: tuple[Note, ...]) -> dict[str, object] | None:
     if agreement is None or reasons:
         return None
     return {name: agreement.overall[name].as_dict() for name in ("agreement", "alpha_nominal")}
