@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from typing import TypeAlias
 
 from ringtrue.cli.shell_words import ShellSpelling
-from ringtrue.messages import Note, spell_all
+from ringtrue.messages import Note, spell
 from ringtrue.report.model import Figure, Report, Section
 
 SPELLING = ShellSpelling()
@@ -15,12 +15,12 @@ Words: TypeAlias = Callable[..., None]  # holds parts of a page against what the
 
 def note_codes(part: Report | Section | Figure) -> list[str]:
     """The codes of the notes on a page, a section or a figure."""
-    return [getattr(note, "code", "") for note in part.notes]
+    return [note.code for note in part.notes]
 
 
-def find_notes(part: Report | Section | Figure, code: str) -> list[str]:
+def find_notes(part: Report | Section | Figure, code: str) -> list[Note]:
     """The notes of this code."""
-    return [note for note in part.notes if getattr(note, "code", "") == code]
+    return [note for note in part.notes if note.code == code]
 
 
 def words_of(part: Report | Section | Figure | str) -> str:
@@ -57,4 +57,4 @@ def figure_lines(figure: Figure) -> Iterator[str]:
 
 
 def _spelled(note: Note) -> str:
-    return str(spell_all(note, SPELLING.arguments_of("report")))
+    return spell(note, SPELLING.arguments_of("report"))

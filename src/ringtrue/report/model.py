@@ -139,7 +139,7 @@ class Figure:
     sentence: str
     charts: tuple[Chart, ...]
     table: Grid
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
     def save(self, path: str | Path, *, width: float = 6.5, dark: bool = False) -> None:
         """Write the picture, as the name of the file says: .svg, .png or .pdf; `width` is in inches."""
@@ -171,7 +171,7 @@ class Section:
     figures: tuple[Figure, ...] = ()
     tables: tuple[tuple[str, Grid], ...] = ()  # a caption and its table, where there is nothing to draw
     calls: tuple[Call, ...] = ()
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -183,7 +183,7 @@ class SectionOutline:
     needs: str
     figures: Mapping[str, str]
 
-    def figure(self, name: str, sentence: str, table: Grid, *charts: Chart, notes: Iterable[str] = ()) -> Figure:
+    def figure(self, name: str, sentence: str, table: Grid, *charts: Chart, notes: Iterable[Note] = ()) -> Figure:
         """One of its figures."""
         title = self.figures[name]
         return Figure(name=name, title=title, sentence=sentence, charts=charts, table=table, notes=tuple(notes))
@@ -194,7 +194,7 @@ class SectionOutline:
         *figures: Figure,
         tables: Iterable[tuple[str, Grid]] = (),
         calls: Iterable[Call] = (),
-        notes: Iterable[str] = (),
+        notes: Iterable[Note] = (),
     ) -> Section:
         """The section, as far as it could be made."""
         return Section(
@@ -224,7 +224,7 @@ class Report:
     answers: tuple[str, ...]
     sections: tuple[Section, ...]
     absent: tuple[tuple[str, Note], ...] = ()  # sections that are not here, and what they need
-    notes: tuple[str, ...] = ()
+    notes: tuple[Note, ...] = ()
     seed: int | None = None  # of all that was drawn by lot
 
     def figures(self) -> Iterator[Figure]:

@@ -78,5 +78,5 @@ def _why_not_drawn(figure: str, report_opts: ReportOptions, report: Report) -> N
     if figure == "confusion-by-judge" and report_opts.labels is None:
         give_labels = Suggestion("gives some", labels=...)
         return Note("not-given", "it needs labels of several judges", suggestions=[give_labels])
-    texts = [part for section in report.sections for part in (section.answer, *map(str, section.notes))]
+    texts = [part for section in report.sections for part in (section.answer, *(note.text for note in section.notes))]
     return Note("figure-without-data", " ".join(texts))

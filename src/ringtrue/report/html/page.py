@@ -7,7 +7,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING
 
 from ringtrue.formatting.grid import Grid
-from ringtrue.messages import PYTHON_CALLS, CallSpelling, spell_all
+from ringtrue.messages import PYTHON_CALLS, CallSpelling, spell
 from ringtrue.report.charts.palettes import DARK, LIGHT, Palette
 from ringtrue.report.charts.pictures import inline_svg, require_plots_extra
 
@@ -44,7 +44,7 @@ def render_page(report: Report, spelling: CallSpelling = PYTHON_CALLS) -> str:
     options = spelling.arguments_of("report")
     text = _load_template().render(
         report=report,
-        spelled=lambda note: spell_all(note, options),
+        spelled=lambda note: spell(note, options),
         calls=lambda section: _calls_grid(section, spelling),
         pictures=render_pictures,
         version=__version__,

@@ -109,11 +109,11 @@ def capitalize_first(words: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-def join_reasons(notes: Iterable[str]) -> str:
+def join_reasons(notes: Iterable[Note]) -> str:
     """What notes say, as part of a sentence; what to do about it has its place elsewhere.
 
     Examples:
         >>> join_reasons([Note("single-query", "one query has no interval"), Note("few-gold", "only 2 gold labels")])
         'one query has no interval; only 2 gold labels'
     """
-    return "; ".join(note.sentence if isinstance(note, Note) else note for note in notes)
+    return "; ".join(note.sentence for note in notes)

@@ -61,13 +61,13 @@ def section(inputs: ReportInputs) -> Section | None:
         *charts,
         notes=(*_value_notes(inputs, raw), *truth_notes),
     )
-    notes: tuple[str, ...] = inputs.scores.notes
+    notes: tuple[Note, ...] = inputs.scores.notes
     if correction is not None:
         notes = (*correction.methods.values(), *correction.notes)
     return OUTLINE.section(best_run_sentence(kinds, inputs), figure, notes=notes)
 
 
-def _value_notes(inputs: ReportInputs, raw: Means) -> Sequence[str]:
+def _value_notes(inputs: ReportInputs, raw: Means) -> Sequence[Note]:
     """What speaks against single values, and against the gold labels."""
     from ringtrue.gold.correction.diagnostics import failed_checks
     from ringtrue.gold.correction.results import correction_footnotes
@@ -228,7 +228,7 @@ def why_impossible(estimate: Estimate, measure: Measure) -> str | None:
         return "below 0, where no score can be"
     if estimate.value > 1 and measure.name not in UNBOUNDED:
         return "above 1, where no score can be"
-    if OUTSIDE_POSSIBLE & {getattr(note, "code", "") for note in estimate.notes}:
+    if OUTSIDE_POSSIBLE & {note.code for note in estimate.notes}:
         return "beyond what a list could be worth"
     return None
 
