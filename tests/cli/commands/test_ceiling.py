@@ -254,6 +254,7 @@ def test_a_matrix_of_few_documents_is_told_and_nothing_is_concluded(deep: Path, 
     all_judged, shallow = (ringtrue(*words, *more, "--json").json for more in ((), ("--only-labelled",)))
     assert [(found["documents"], found["covered"]) for found in (all_judged, shallow)] == [(80, 16), (16, 16)]
     assert ["stretched-matrix" in found["note_codes"] for found in (all_judged, shallow)] == [True, False]
+    assert any("--only-labelled" in note for note in all_judged["notes"])
     assert all_judged["confusion"] == shallow["confusion"]
     concluded = [ringtrue(*words, *more).out for more in ((), ("--only-labelled",))]
     assert ["disagreement costs" in out for out in concluded] == [False, True]

@@ -144,6 +144,8 @@ def command(
         )
     if confusion_out is not None:
         write_confusion(confusion_out, ndcg_ceiling.confusion)
+    if files.labels is not None:
+        ndcg_ceiling = replace(ndcg_ceiling, notes=tuple(_suggest_only_labelled(note) for note in ndcg_ceiling.notes))
     notes += [note for note in (*ndcg_ceiling.notes, *(points.notes if points else ())) if note not in notes]
     payload = ndcg_ceiling.as_dict(per_query=per_query) | {"seed": seed}
     if points is not None:
@@ -221,6 +223,13 @@ def _require_consistent_options(
             parameter="per_query",
         )
     common.require_one_stdin([files.judgments, files.confusion, files.labels, files.gold, *files.runs])
+
+
+def _suggest_only_labelled(note: Note) -> Note:
+    """The note on a matrix of few documents with what can be done about it where labels were given."""
+    if note.code != "stretched-matrix":
+        return note
+    return note.changed(suggestions=[Suggestion("keeps to the documents behind the matrix", only_labelled=True)])
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
