@@ -37,7 +37,8 @@ def test_the_published_design_by_default_asks_four_people() -> None:
         "pairs": 120, "votes": 480, "queries": 3, "tasks": 7 + 8 + 9, "traps": 0, "design": "seed",
         "notes": [], "note_codes": [],
     }  # fmt: skip
-    assert str(choice) == "seed: 120 pairs and 480 votes on 3 queries in 24 tasks"
+    for part in ("seed", "120 pairs", "480 votes", "3 queries", "24 tasks"):
+        assert part in str(choice)
 
 
 def test_without_a_budget_active_fills_a_task_for_each_query_and_swiss_plays_a_round() -> None:

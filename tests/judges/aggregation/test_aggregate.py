@@ -247,8 +247,9 @@ def test_what_makes_no_sense_is_refused(settings: Any, code: str, found: str) ->
 
 
 def test_a_level_that_no_interval_has_is_refused() -> None:
-    with pytest.raises(UsageError, match="level"):
+    with pytest.raises(UsageError) as refused:
         aggregate(LABELS, level=1.5)
+    assert (refused.value.code, refused.value.parameter) == ("bad-level", "level")
 
 
 def test_labels_outside_the_scale_are_refused_or_left_out() -> None:

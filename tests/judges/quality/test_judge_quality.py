@@ -70,7 +70,7 @@ def test_a_judge_who_met_no_gold_item_is_held_against_the_consensus() -> None:
     quality = rt.judge_quality(table, gold=GOLD)
     assert quality["v"].against == "consensus"
     assert quality["v"].gold_accuracy is not None
-    assert quality["v"].gold_accuracy.notes == ("there is no gold item that this judge met",)
+    assert [note.code for note in quality["v"].gold_accuracy.notes] == ["no-cases"]
     (note,) = [note for note in quality.notes if note.code == "judges-without-gold"]
     assert note.startswith("2 of 5")
 
@@ -201,7 +201,7 @@ def test_one_judge_alone_needs_gold_or_traps() -> None:
     assert refused.value.note.suggestions[0].arguments == {"gold": ...}
     quality = rt.judge_quality(alone, gold={"item": ["a"], "label": [0]})
     assert quality["x"].accuracy.value == 1
-    assert quality["x"].consensus_accuracy.notes == ("there is no item that another judge labelled",)
+    assert [note.code for note in quality["x"].consensus_accuracy.notes] == ["no-cases"]
     assert "one-judge" in [note.code for note in quality.notes]
     assert rt.judge_quality(alone, traps={"item": ["a"], "label": [0]})["x"].traps is not None
 
@@ -210,7 +210,7 @@ def test_judges_who_share_nothing_need_gold_or_traps() -> None:
     with pytest.raises(MismatchError) as refused:
         rt.judge_quality({"item": ["a", "b"], "judge": ["x", "y"], "label": [0, 1]})
     assert refused.value.code == "nothing-to-check"
-    assert "no two of the 2" in refused.value.text
+    assert "of the 2 judges" in refused.value.text
 
 
 def test_a_judge_with_no_overlap_is_named() -> None:
@@ -229,8 +229,9 @@ def test_repeats_have_to_be_settled() -> None:
 
 
 def test_settings_and_labels_that_make_no_sense_are_refused() -> None:
-    with pytest.raises(UsageError, match="level"):
+    with pytest.raises(UsageError) as refused_level:
         rt.judge_quality(BY_HAND, level=1)
+    assert (refused_level.value.code, refused_level.value.parameter) == ("bad-level", "level")
     with pytest.raises(TableError) as refused:
         rt.judge_quality(BY_HAND, scale=[0, 1])
     assert refused.value.code == "labels-outside-scale"
@@ -359,12 +360,10 @@ def test_the_effect_is_told_in_words() -> None:
     effect = Effect(
         items=9, changed=0, lost=1, alpha=-0.1, alpha_without=0.2, accuracy=0.5, accuracy_without=0.5, gold=4
     )
-    assert str(effect) == (
-        "without this judge: changes no majority label; leaves 1 item without a label; "
-        "moves nominal alpha from −0.1000 to 0.2000; leaves the majority's accuracy on gold at 50.00%"
-    )
+    assert len(str(effect).split(";")) == 4
+    for part in ("1 item ", "−0.1000 to 0.2000", "50.00%"):
+        assert part in str(effect)
     other = Effect(items=9, changed=2, lost=0, alpha=None, alpha_without=None, accuracy=0.5, accuracy_without=1, gold=4)
-    assert str(other) == (
-        "without this judge: changes the majority label of 2 of 9 items; "
-        "moves the majority's accuracy on 4 gold items from 50.00% to 100.00%"
-    )
+    assert len(str(other).split(";")) == 2
+    for part in ("2 of 9 items", "4 gold items", "50.00% to 100.00%"):
+        assert part in str(other)
