@@ -52,7 +52,7 @@ class RingtrueError(Exception):
     def __init__(
         self,
         code: str,
-        text: str = "",
+        text: str,
         *,
         parameter: str | None = None,
         subject: str | None = None,
@@ -60,8 +60,6 @@ class RingtrueError(Exception):
         line: int | None = None,
         suggestions: Iterable[Suggestion] = (),
     ) -> None:
-        if not text:  # transitional: an error that has no code yet
-            code, text = "", code
         self.file = file
         self.line = line
         self.note = Note(code, text, parameter=parameter, subject=subject, suggestions=suggestions)
@@ -171,7 +169,7 @@ class DuplicateError(InputError):
     def __init__(
         self,
         code: str,
-        text: str = "",
+        text: str,
         *,
         table: Literal["run", "judgments"],
         query: str,

@@ -164,7 +164,7 @@ class Note(str):
         return self.changed(parameter=parameter, suggestions=suggestions)
 
 
-def notes_as_dict(notes: Iterable[str]) -> dict[str, list[str]]:
+def notes_as_dict(notes: Iterable[Note]) -> dict[str, list[str]]:
     """Notes for JSON: the sentences, and beside them as many codes.
 
     Examples:
@@ -172,7 +172,7 @@ def notes_as_dict(notes: Iterable[str]) -> dict[str, list[str]]:
         {'notes': ['only 12 gold labels'], 'note_codes': ['few-gold']}
     """
     listed = list(notes)
-    return {"notes": listed, "note_codes": [getattr(note, "code", "") for note in listed]}
+    return {"notes": [*listed], "note_codes": [note.code for note in listed]}
 
 
 def spell(note: Note, spelling: Spelling) -> str:

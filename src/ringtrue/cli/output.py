@@ -12,7 +12,7 @@ import click
 
 from ringtrue.cli.spelling import CommandLine
 from ringtrue.formatting.grid import Grid, render_csv, render_latex, render_markdown, render_text, shorten_gains
-from ringtrue.messages import notes_as_dict, spell_all
+from ringtrue.messages import Note, notes_as_dict, spell, spell_all
 from ringtrue.stats.results import Estimate
 
 LONG_WORK_BYTES = 32_000_000  # bytes: about a quarter of a second
@@ -27,7 +27,7 @@ def emit(
     payload: Mapping[str, object],
     grid: Grid | Callable[[], Grid | Sequence[Grid]],
     csv_grid: Callable[[], Grid] | None = None,
-    notes: Sequence[str] | None = None,
+    notes: Sequence[Note] | None = None,
 ) -> None:
     """Print an answer: `payload` as JSON, `csv_grid` as CSV with every digit, `grid` as tables; only one is made.
 
@@ -58,15 +58,15 @@ def means_as_dict(means: Mapping[str, Mapping[str, Estimate]]) -> dict[str, dict
     return {run: {name: estimate.as_dict() for name, estimate in estimates.items()} for run, estimates in means.items()}
 
 
-def print_notes(notes: Iterable[str]) -> None:
+def print_notes(notes: Iterable[Note]) -> None:
     """Say what is worth knowing beside the answer, on standard error."""
     for note in notes:
         click.echo(f"note: {spelled(note)}", err=True)
 
 
-def spelled(note: str) -> str:
+def spelled(note: Note) -> str:
     """The sentence of a note as it stands on a screen."""
-    return str(spell_all(note, CommandLine.here()))
+    return spell(note, CommandLine.here())
 
 
 @contextmanager

@@ -171,8 +171,8 @@ def _parse_rate(text: str, name: str) -> Rate:
         percent = re.fullmatch(r"\s*([\d.]+)\s*%\s*", text)
         hint = f"; write {text.strip()} as {float(percent[1]) / 100:g}" if percent else ""
         expected = "right/labels, such as 43/59, or a known share, such as 0.9"
-        found = f"{option_name(name)} expects {expected}; found '{text}'{hint}"
-        raise OptionError("bad-value", found, parameter=name) from None
+        message = f"{option_name(name)} expects {expected}; found '{text}'{hint}"
+        raise OptionError("bad-value", message, parameter=name) from None
 
 
 def _collect_correction_notes(correction: ScoreCorrection) -> list[Note]:

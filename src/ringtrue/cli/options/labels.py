@@ -215,7 +215,7 @@ class LabelInputs:
 
     def merge_notes(self, answer_notes: Iterable[Note]) -> list[Note]:
         """What was doubtful in the files, and then in the answer; what was told of a file is not told again."""
-        known = {(note.code, note.text) for note in self.notes if isinstance(note, Note)}
+        known = {(note.code, note.text) for note in self.notes}
         return [
             *self.notes,
             *(note for note in answer_notes if (note.code, note.text) not in known),

@@ -8,6 +8,7 @@ from textwrap import fill
 from typing import TYPE_CHECKING, TypeAlias
 
 from ringtrue.formatting.grid import Grid
+from ringtrue.messages import Note
 
 if TYPE_CHECKING:
     import numpy as np
@@ -46,7 +47,7 @@ class StudyOutput:
     grids: Callable[[], Grid | Sequence[Grid]]
     csv_grid: Callable[[], Grid] | None = None
     plot: str = ""
-    notes: Sequence[str] = ()
+    notes: Sequence[Note] = ()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -20,7 +20,7 @@ from ringtrue.formatting.phrases import format_lead
 from ringtrue.gold.correction.compare_corrected import CHANGED_VERDICTS
 from ringtrue.gold.correction.possible_values import possible_differences, possible_values
 from ringtrue.gold.designs import POPULATION_TEXTS
-from ringtrue.messages import spell, spell_all
+from ringtrue.messages import Note, spell, spell_all
 from ringtrue.stats.results import (
     EXACT_FIELDS,
     Comparison,
@@ -230,7 +230,7 @@ def _mark_if_defined(comparison: Comparison) -> str:
 
 
 def _corrected_basis_lines(comparisons: Comparisons, population: Population) -> list[str]:
-    codes = [getattr(note, "code", "") for comparison in comparisons for note in comparison.notes]
+    codes = [note.code for comparison in comparisons for note in comparison.notes]
     n_changed = sum(code in CHANGED_VERDICTS for code in codes)
     changed_lines = [f"{n_changed:,} of {len(comparisons):,} verdicts change by correction"] if n_changed else []
     n_unsafe = codes.count("verdict-not-safe")
@@ -275,12 +275,12 @@ def _withheld_lines(comparisons: Comparisons) -> list[str]:
     return [spell(note, CommandLine.here()) for note in collect_footnotes(withheld)]
 
 
-def _corrected_sentence(comparison: Comparison, common_notes: Sequence[str]) -> list[str]:
+def _corrected_sentence(comparison: Comparison, common_notes: Sequence[Note]) -> list[str]:
     """Who is better, or why that cannot be told; the notes below it."""
     notes = [note for note in comparison.notes if note not in common_notes]
     d = comparison.difference
     if comparison.better is None:
-        reasons = [note for note in notes if getattr(note, "code", "") == "not-decided"]
+        reasons = [note for note in notes if note.code == "not-decided"]
         if d.value is None:
             reasons = notes
         reason = spell_all(reasons[0], CommandLine.here()) if reasons else "not decided"

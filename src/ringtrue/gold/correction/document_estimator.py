@@ -109,10 +109,12 @@ class DocumentEstimator:
         if self.problem.method == "gold" or not prepared.has_unknown_gains(contrasts):
             return [None] * len(contrasts)
         has_lost, unseen = prepared.has_lost_labels, prepared.unseen_shares(contrasts)
-        found = prepared.bounds(contrasts, self.problem.level, least_half_widths=self._few_label_half_widths(prepared))
+        bounds_by_pair = prepared.bounds(
+            contrasts, self.problem.level, least_half_widths=self._few_label_half_widths(prepared)
+        )
         return [
             bounds.around(estimate, *possible_values(measure)) if has_lost or share >= NOTED_UNSEEN_SHARE else None
-            for bounds, estimate, share in zip(found, self.estimates(measure), unseen, strict=True)
+            for bounds, estimate, share in zip(bounds_by_pair, self.estimates(measure), unseen, strict=True)
         ]
 
     def bronze_worth(self, measure: Measure, pairs: IntArray | None = None) -> BronzeWorth | None:

@@ -51,7 +51,7 @@ class ItemsToJudge:
     docs: pl.Series
     texts: pl.DataFrame | None = None
     files: tuple[tuple[str, UploadedFile], ...] = ()
-    notes: tuple[str, ...] = field(default=())
+    notes: tuple[Note, ...] = field(default=())
 
 
 def read_items(
@@ -64,7 +64,7 @@ def read_items(
     """
     if depth < 1:
         raise UsageError("bad-depth", f"a pool needs a depth of at least 1, found {depth}", parameter="depth")
-    notes: list[str] = []
+    notes: list[Note] = []
     kinds = [_recognise_item_source(file) for file in files]
     if len(set(kinds)) > 1 or (len(files) > 1 and kinds[0] != "run"):
         file_list = ", ".join(f"{file.name} ({SOURCE_NAMES[kind]})" for file, kind in zip(files, kinds, strict=True))

@@ -41,7 +41,7 @@ class ProjectSetup:
     queries: int
     documents: int
     traps: int
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)
@@ -54,7 +54,7 @@ class _ProjectFiles:
     traps: list[dict[str, Any]]
     files: tuple[tuple[str, UploadedFile], ...]
     listed: tuple[UploadedFile, ...]
-    notes: tuple[str, ...]
+    notes: tuple[Note, ...]
 
 
 def make_project(
@@ -118,7 +118,7 @@ def _read_project_files(
     rng: np.random.Generator,
 ) -> _ProjectFiles:
     require_unpacked_size([*ask, *documents, *(file for file in (topics, traps) if file is not None)])
-    notes: list[str] = []
+    notes: list[Note] = []
     to_judge = read_items(ask, scale, settings, depth=depth, rng=rng) if ask else None
     trap_rows = read_traps(traps, scale, notes.append) if traps is not None else []
     queries = read_topic_rows(topics, notes.append) if topics is not None else []

@@ -17,7 +17,7 @@ from pydantic import (
 )
 
 from ringtrue.errors import UsageError
-from ringtrue.messages import notes_as_dict, spell_all
+from ringtrue.messages import Note, notes_as_dict, spell_all
 from ringtrue.service.store.records import MAX_ID, PREFERENCE, SETTING_LIMITS, FailedTraps, Label, Scale, ShownDocument
 from ringtrue.service.web.field_spelling import API_SPELLING
 
@@ -143,7 +143,7 @@ class ErrorResponse(BaseModel):
     error: ErrorDetail
 
 
-def describe_notes(notes: Iterable[str]) -> dict[str, list[str]]:
+def describe_notes(notes: Iterable[Note]) -> dict[str, list[str]]:
     """Notes as they are sent back: `notes`, and beside them as many codes."""
     listed = notes_as_dict(notes)
     return listed | {"notes": spell_all(listed["notes"], API_SPELLING)}
