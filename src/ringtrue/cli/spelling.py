@@ -14,6 +14,7 @@ from ringtrue.messages import Argument, Suggestion
 # Which command does what a public function does.
 COMMAND_BY_FUNCTION = {
     "aggregate": "aggregate",
+    "agree": "agree",
     "choose_pairs": "pairs",
     "disagree": "disagreement",
     "estimate_query_confusions": "ceiling",
