@@ -25,7 +25,7 @@ MOST_BOUND = 12  # names listed
 VAGUE = ("one", "found", "known", "told", "said", "asked", "item", "data", "result", "value")
 MANY_MEANINGS = 3  # functions that may share a private name
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]{2,}|`ringtrue [a-z]+")
-PROSE = 3  # words in a row make a literal prose
+PROSE = re.compile(r"[A-Za-z'’]+[,;:]? [a-z'’]+[,;:]? [a-z'’]+")  # three words in a row
 SQL = re.compile(r"\s*(SELECT|INSERT|UPDATE|DELETE|PRAGMA|ALTER|CREATE|DROP) ")
 
 
@@ -156,7 +156,7 @@ def asserts_prose(node: ast.AST) -> bool:
         return False
     texts = (part.value for part in ast.walk(node) if isinstance(part, ast.Constant) and isinstance(part.value, str))
     words = (text for text in texts if " " in text and not SQL.match(text))
-    return any(len(re.findall(r"[A-Za-z]{2,}", text)) >= PROSE for text in words)
+    return any(PROSE.search(text) for text in words)
 
 
 def layers(checkout: Path) -> int:

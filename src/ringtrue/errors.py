@@ -158,7 +158,7 @@ class FormatError(InputError):
 class TableError(InputError):
     """Columns are missing, or hold what they must not; `columns` are their names."""
 
-    def __init__(self, code: str, text: str = "", *, columns: Iterable[str] = (), **fields: Any) -> None:
+    def __init__(self, code: str, text: str, *, columns: Iterable[str] = (), **fields: Any) -> None:
         super().__init__(code, text, **fields)
         self.columns = tuple(columns)
 

@@ -23,6 +23,15 @@ from ringtrue.evaluation.significance.compare import presence_matrix, require_sh
 from ringtrue.messages import Note
 from strategies import scores_of, wilcoxon_by_scipy
 
+HOLM_3 = "Holm over the 3 pairs"
+HOLM_5 = "Holm over the 5 pairs"
+HOLM_12 = "Holm over the 12 comparisons"
+ONE_COMPARISON = "nothing to adjust for, with one comparison"
+ONE_OF_EACH = "nothing to adjust for, with one comparison of each measure"
+EXACT_PERMUTATION = "permutation test (exact: all sign flips)"
+HOLM_GROUPS = "Holm over the 6 pairs in 2 groups"
+HOLM_666 = "Holm over the 666 pairs of each measure"
+
 TESTS = get_args(Test)
 PAIRED = [test for test in TESTS if test != "welch"]
 ALL_MEASURES = ("nDCG@10", "AP", "P@10", "RR")
@@ -60,7 +69,7 @@ def test_all_pairs_are_compared_in_the_order_of_the_runs() -> None:
 def test_with_a_baseline_every_other_run_is_compared_with_it(baselines) -> None:
     found = compare(random_scores(4), baselines=baselines)
     assert pairs_of(found) == [("run0", "run1"), ("run2", "run1"), ("run3", "run1")]
-    assert found.family == "Holm over the 3 pairs"
+    assert found.family == HOLM_3
 
 
 def test_with_several_baselines_each_run_meets_each_and_these_meet_each_other() -> None:
@@ -68,7 +77,7 @@ def test_with_several_baselines_each_run_meets_each_and_these_meet_each_other() 
     assert pairs_of(found) == [
         ("run1", "run3"), ("run1", "run0"), ("run2", "run3"), ("run2", "run0"), ("run3", "run0"),
     ]  # fmt: skip
-    assert found.family == "Holm over the 5 pairs"
+    assert found.family == HOLM_5
 
 
 def test_the_difference_is_a_minus_b_and_wins_are_where_a_is_ahead() -> None:
@@ -106,7 +115,7 @@ def test_all_measures_can_be_one_family() -> None:
     scores = random_scores(4, measures=["AP", "RR"])
     found = compare(scores, family="all")
     np.testing.assert_allclose(adjusted_of(found), multipletests(p_of(found), method="holm")[1], rtol=1e-10)
-    assert found.family == "Holm over the 12 comparisons"
+    assert found.family == HOLM_12
     found = compare(scores, family="all", adjust="bh")
     np.testing.assert_allclose(adjusted_of(found), stats.false_discovery_control(p_of(found)), rtol=1e-10)
 
@@ -138,10 +147,10 @@ def test_the_family_and_the_adjustment_are_always_stated(adjust: Adjust, words: 
 @pytest.mark.parametrize("adjust", ["holm", "bh", "none"])
 def test_one_comparison_needs_no_adjusting(adjust: Adjust) -> None:
     found = compare(random_scores(2), adjust=adjust)
-    assert found.family == "nothing to adjust for, with one comparison"
+    assert found.family == ONE_COMPARISON
     assert found[0].p_adjusted == found[0].p_value
     of_two = compare(random_scores(2, measures=["AP", "RR"]), adjust=adjust)
-    assert of_two.family == "nothing to adjust for, with one comparison of each measure"
+    assert of_two.family == ONE_OF_EACH
 
 
 @pytest.mark.parametrize(
@@ -149,7 +158,7 @@ def test_one_comparison_needs_no_adjusting(adjust: Adjust) -> None:
     [
         ({}, "paired t test"),
         ({"test": "permutation"}, "permutation test (10,000 resamples)"),
-        ({"test": "permutation", "queries": 14}, "permutation test (exact: all sign flips)"),
+        ({"test": "permutation", "queries": 14}, EXACT_PERMUTATION),
         ({"test": "bootstrap", "resamples": 300}, "bootstrap (300 resamples, BCa)"),
         ({"test": "sign"}, "exact sign test"),
         ({"test": "sign", "mid_p": True}, "exact sign test, mid-p"),
@@ -391,7 +400,7 @@ def test_groups_of_queries_are_compared_apart_and_adjusted_together() -> None:
         of_kind = KINDS.filter(pl.col("kind") == kind)["query"].to_list()
         alone = compare(rt.Scores(scores.frame.filter(pl.col("query").is_in(of_kind))))
         np.testing.assert_array_equal(p_of(found), p_of(alone))
-        assert found.family == "Holm over the 6 pairs in 2 groups"
+        assert found.family == HOLM_GROUPS
 
 
 @pytest.mark.parametrize(("family", "size"), [("measure", 6), ("all", 12)])
@@ -445,7 +454,7 @@ def values(dl19: rt.Scores) -> dict[str, dict[str, np.ndarray]]:
 def test_all_pairs_of_dl19_by_four_measures_agree_with_scipy_and_statsmodels(dl19: rt.Scores, values) -> None:
     found = compare(dl19)
     assert len(found) == 2664
-    assert found.family == "Holm over the 666 pairs of each measure"
+    assert found.family == HOLM_666
     for measure in ALL_MEASURES:
         part = [one for one in found if one.measure == measure]
         a, b = (np.array([values[measure][getattr(one, side)] for one in part]) for side in ("a", "b"))
@@ -514,7 +523,7 @@ def test_scores_of_nothing_are_refused() -> None:
 def test_where_all_flips_were_tried_nobody_asks_for_more_resamples() -> None:
     values = np.random.default_rng(0).uniform(0, 0.1, (4, 6)) + np.arange(4)[:, None]
     found = compare(scores_of({"AP": {f"run{i}": row for i, row in enumerate(values)}}), test="permutation")
-    assert found.test == "permutation test (exact: all sign flips)"
+    assert found.test == EXACT_PERMUTATION
     assert found.notes == ()
 
 
@@ -609,7 +618,7 @@ def test_fewer_than_six_queries_have_no_bootstrap_interval() -> None:
 def test_one_pair_is_not_adjusted_by_tukey_either() -> None:
     one = compare(scores_of({"AP": {"a": [0.5, 0.6, 0.7], "b": [0.1, 0.2, 0.9]}}), adjust="tukey")
     assert one[0].p_adjusted == one[0].p_value
-    assert one.family == "nothing to adjust for, with one comparison"
+    assert one.family == ONE_COMPARISON
 
 
 SCORES = scores_of(

@@ -24,6 +24,9 @@ from ringtrue.gold.correction.gold_sample import GoldSample
 from ringtrue.gold.designs import Population
 from strategies import examples
 
+HOLM_EACH = "Holm over the 3 pairs of each measure"
+HOLM_6 = "Holm over the 6 comparisons"
+
 SEEDS = st.integers(0, 2**32 - 1)
 POPULATIONS: st.SearchStrategy[Population] = st.sampled_from(["these", "like-these"])
 
@@ -141,13 +144,13 @@ def test_a_baseline_turns_the_naive_comparison_too(here: World, gold: pl.DataFra
 
 def test_families_are_adjusted_and_told(here: World, gold: pl.DataFrame) -> None:
     found = compare_corrected(here.runs, here.bronze, gold, "P@5,DCG@5")
-    assert found.family == "Holm over the 3 pairs of each measure"
+    assert found.family == HOLM_EACH
     one = [comparison for comparison in found if comparison.measure == "P@5"]
     raw = sorted(comparison.p_value for comparison in one)
     holm = np.minimum(np.maximum.accumulate(np.array(raw) * [3, 2, 1]), 1)
     assert sorted(comparison.p_adjusted for comparison in one) == pytest.approx(holm.tolist())
     together = compare_corrected(here.runs, here.bronze, gold, "P@5,DCG@5", family="all")
-    assert together.family == "Holm over the 6 comparisons"
+    assert together.family == HOLM_6
     plain = compare_corrected(here.runs, here.bronze, gold, "P@5", adjust="none")
     assert [comparison.p_adjusted for comparison in plain] == [comparison.p_value for comparison in plain]
 

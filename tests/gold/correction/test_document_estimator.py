@@ -21,6 +21,8 @@ from ringtrue.stats.intervals import t_quantile
 from ringtrue.stats.results import Estimate
 from strategies import examples
 
+BY_BRONZE_LABEL = "difference, by bronze label"
+
 SEEDS = st.integers(0, 2**32 - 1)
 POPULATIONS: st.SearchStrategy[Population] = st.sampled_from(["these", "like-these"])
 
@@ -73,7 +75,7 @@ def test_few_labels_of_a_run_are_taken_by_bronze_label() -> None:
             missed=(1 - len(seen) / 60,) * 2 if population == "these" else (1.0, 1.0),
             judged=(sides[0][1] / len(called), sides[1][1] / (60 - len(called))),
         )
-        assert found.method == "difference, by bronze label"
+        assert found.method == BY_BRONZE_LABEL
         plain = one(rt.correct(here.runs, here.bronze, gold.drop("prob"), "CG@5", design="pool_random",
                                population=population))  # fmt: skip
         assert found.value == pytest.approx(plain.value / 5)  # which half a label more would shift
@@ -219,7 +221,7 @@ def test_different_probabilities_are_taken_by_bronze_label_and_never_surer_than_
     gold = gold.with_columns(prob=pl.Series(np.where(np.arange(gold.height) % 2, 0.2, 0.3)))
     for population in ("these", "like-these"):
         found = one(rt.correct(here.runs, here.bronze, gold, "P@5", population=population))
-        assert found.method == "difference, by bronze label"
+        assert found.method == BY_BRONZE_LABEL
         assert "few-gold-of-a-kind" in codes(found.notes)
         same = one(rt.correct(here.runs, here.bronze, gold, "CG@5", population=population))  # 5 · P@5
         assert same.method == "difference"

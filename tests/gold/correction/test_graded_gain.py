@@ -14,6 +14,8 @@ from ringtrue.gold.correction.graded_gain import correct_gain, fit_grade_shares,
 from ringtrue.stats.confusion import Confusion
 from ringtrue.stats.results import Estimate
 
+MAXIMUM_LIKELIHOOD = "confusion, maximum likelihood"
+
 MATRIX = np.array([[0.7, 0.2, 0.1], [0.3, 0.4, 0.3], [0.1, 0.3, 0.6]])
 Array = NDArray[np.float64]
 HIGH, PARTLY, NOT = 0, 1, 2
@@ -146,14 +148,14 @@ def test_known_rates_leave_only_the_spread_of_queries() -> None:
 
 def test_a_badly_conditioned_matrix_gives_the_likeliest_shares_and_the_reason() -> None:
     found = corrected(lists(7), DCG, table(POOR), [0, 0.5, 1])
-    assert found.method == "confusion, maximum likelihood"
+    assert found.method == MAXIMUM_LIKELIHOOD
     assert found.notes[1].code == "matrix-not-inverted"
     assert names(found.notes[1], "11.4", "10")
 
 
 def test_too_few_gold_labels_of_a_grade_give_the_likeliest_shares_and_the_reason() -> None:
     found = corrected(lists(7), DCG, table([[80, 15, 5], [8, 64, 8], [0, 2, 23]]), [0, 0.5, 1])
-    assert found.method == "confusion, maximum likelihood"
+    assert found.method == MAXIMUM_LIKELIHOOD
     assert found.notes[1].code == "matrix-not-inverted"
     assert names(found.notes[1], "2", "25", "30")
 
@@ -162,7 +164,7 @@ def test_the_likeliest_shares_agree_with_inverting_where_that_gives_no_negative_
     # Half of the weight of the lists on each of the middle shares: counts just below 30 send it the other way.
     labels = lists(8)
     few, many = (corrected(labels, DCG, table(RATES * n), WORTH) for n in (29, 31))
-    assert (few.method, many.method) == ("confusion, maximum likelihood", "confusion, inverted")
+    assert (few.method, many.method) == (MAXIMUM_LIKELIHOOD, "confusion, inverted")
     assert few.value == pytest.approx(many.value, abs=1e-6)
 
 

@@ -20,6 +20,12 @@ from ringtrue.gold.correction.query_means import correct_by_query
 from ringtrue.gold.designs import Population
 from strategies import examples
 
+GOLD_ONLY = "gold only, whole queries"
+AGAINST_POOL = "sample against pool"
+QUERY_COUNT = "number of queries"
+GOLD_T = "t test on the gold labels alone"
+POWERED_T = "prediction-powered t test on whole queries"
+
 POPULATIONS: st.SearchStrategy[Population] = st.sampled_from(["these", "like-these"])
 SEEDS = st.integers(0, 2**32 - 1)
 MEASURES = ["nDCG@4", "AP", "RR", "ERR@5", "P@3", "R@3"]
@@ -70,7 +76,7 @@ def test_why_and_gold_alone_as_asked() -> None:
     alone = correct(here, 20, method="gold")
     assert alone.methods["nDCG@4"].code == "by-gold-alone"
     assert alone.corrected["run0"] == found.gold_only["run0"]
-    assert alone.corrected["run0"]["nDCG@4"].method == "gold only, whole queries"
+    assert alone.corrected["run0"]["nDCG@4"].method == GOLD_ONLY
 
 
 def test_queries_that_the_judgments_do_not_know_are_refused_with_an_id_of_each_kind() -> None:
@@ -111,7 +117,7 @@ def test_gold_queries_are_held_against_the_others_by_welch() -> None:
     here = world(3, queries=25)
     values = rt.evaluate(here.runs, here.bronze, "nDCG@4").cube().values[0].mean(axis=0)
     check = correct(here, 12).checks[1]
-    assert check.name == "sample against pool"
+    assert check.name == AGAINST_POOL
     assert check.p_value == pytest.approx(stats.ttest_ind(values[:12], values[12:], equal_var=False).pvalue)
 
 
@@ -129,7 +135,7 @@ def test_queries_that_are_all_alike_are_no_reason_for_a_warning() -> None:
     bronze = {f"q{i}": {"a": 1, "b": 0} for i in range(8)}
     gold = {f"q{i}": {"a": i % 2, "b": 1} for i in range(4)}
     found = rt.correct(run, bronze, gold, "nDCG@2", design="whole_queries")
-    assert [check.name for check in found.checks] == ["number of queries"]
+    assert [check.name for check in found.checks] == [QUERY_COUNT]
     assert found.corrected["run"]["nDCG@2"].value == pytest.approx((1 + 0.6309297536) / 2)
 
 
@@ -165,7 +171,7 @@ def test_differences_are_those_of_single_queries(population: Population, method:
         (told.value, told.low, told.high)
     )
     assert found[0].p_value == pytest.approx(apart.p_value(0, gold_only=method == "gold"))
-    assert found.test == ("t test on the gold labels alone" if method else "prediction-powered t test on whole queries")
+    assert found.test == (GOLD_T if method else POWERED_T)
     if method == "gold" and population == "like-these":
         paired = stats.ttest_rel(gold[0, :15], gold[1, :15])
         assert found[0].p_value == pytest.approx(paired.pvalue)

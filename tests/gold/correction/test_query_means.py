@@ -16,6 +16,9 @@ from ringtrue.gold.correction.query_means import QueryMeans, correct_by_query
 from ringtrue.gold.designs import Population
 from strategies import examples
 
+WHOLE_QUERIES = "difference, whole queries"
+GOLD_ONLY = "gold only, whole queries"
+
 SEEDS = st.integers(0, 2**32 - 1)
 POPULATIONS: st.SearchStrategy[Population] = st.sampled_from(["these", "like-these"])
 
@@ -158,7 +161,7 @@ def test_the_interval_is_students_and_few_queries_are_told() -> None:
     one = found.estimate(1, level=0.9)
     low, high = stats.t.interval(0.9, 14, found.values[1], np.sqrt(found.variances[1]))
     assert (one.low, one.high) == pytest.approx((low, high))
-    assert (one.n, one.method, one.level) == (15, "difference, whole queries", 0.9)
+    assert (one.n, one.method, one.level) == (15, WHOLE_QUERIES, 0.9)
     assert codes(one.notes) == ["few-queries"]
     assert names(one.notes[0], "15")
     gold, bronze, places = values(5, chosen=20)
@@ -171,7 +174,7 @@ def test_gold_alone_is_a_t_test() -> None:
     found = corrected(gold, bronze, places, "like-these")
     told = stats.ttest_1samp(gold[0, places], 0)
     one = found.estimate(0, level=0.95, gold_only=True)
-    assert one.method == "gold only, whole queries"
+    assert one.method == GOLD_ONLY
     assert (one.low, one.high) == pytest.approx(tuple(told.confidence_interval(0.95)))
     assert found.p_value(0, gold_only=True) == pytest.approx(told.pvalue)
 

@@ -20,6 +20,9 @@ from ringtrue.gold.correction.compare_corrected import compare_corrected
 from ringtrue.stats.confusion import Confusion
 from strategies import examples
 
+SHARED_JUDGE_T = "paired t test on the bronze scores, for a judge that errs alike on both"
+INDEPENDENT_Z = "z test as if each run had gold labels of its own"
+
 SEEDS = st.integers(0, 2**32 - 1)
 
 
@@ -196,7 +199,7 @@ def test_two_runs_are_compared_by_the_bronze_scores_of_single_queries() -> None:
         (told.difference.value, told.difference.low, told.difference.high)
     )
     assert one.p_value == pytest.approx(stats.ttest_rel(values[0], values[1]).pvalue)
-    assert found.test == "paired t test on the bronze scores, for a judge that errs alike on both"
+    assert found.test == SHARED_JUDGE_T
     assert "equal-errors-on-both-runs" in codes(one.notes)
     assert "tipping-point" in codes(one.notes)
 
@@ -205,7 +208,7 @@ def test_the_published_test_is_there_on_request_and_warned_of() -> None:
     made = here()
     found = compare_corrected(made.runs, made.bronze, matrix([67, 17], [16, 43]), "P@5", independent=True)
     plain = compare_corrected(made.runs, made.bronze, matrix([67, 17], [16, 43]), "P@5")
-    assert found.test == "z test as if each run had gold labels of its own"
+    assert found.test == INDEPENDENT_Z
     assert found[0].difference.value == pytest.approx(plain[0].difference.value)
     assert found[0].p_value > plain[0].p_value
     assert "shared-gold" in codes(found[0].notes)

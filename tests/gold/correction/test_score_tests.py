@@ -16,6 +16,8 @@ from ringtrue.gold.correction import BronzeScore, Rates, naive_test, separate_ju
 from ringtrue.gold.correction.rate_inversion import Rate
 from ringtrue.gold.correction.score_tests import SAME_ERRORS_NOTE, SHARED_GOLD_NOTE, TippingPoint, tipping_points
 
+ON_BRONZE = "t on bronze scores"
+
 Q = 1.959964
 FIRST = BronzeScore(mean=0.6260, sd=0.414, queries=10278)
 SECOND = BronzeScore(mean=0.6385, sd=0.402, queries=20604)
@@ -65,7 +67,7 @@ def test_over_the_same_queries_the_naive_test_is_the_paired_t_of_scipy() -> None
     assert found.p_value == pytest.approx(test.pvalue)
     assert (found.difference.low, found.difference.high) == pytest.approx((interval.low, interval.high))
     shared = shared_judge_test(*scores, RATES, difference_sd=sd)
-    assert (shared.p_value, shared.test) == (found.p_value, "t on bronze scores")
+    assert (shared.p_value, shared.test) == (found.p_value, ON_BRONZE)
 
 
 @given(SCORES, SCORES, GOOD_RATES)

@@ -23,6 +23,10 @@ from ringtrue.stats.confusion import Confusion
 from ringtrue.tables import Judgments, Run
 from strategies import examples
 
+OF_JUDGMENTS = "the judge of the judgments"
+BRONZE_JUDGE = "the bronze judge"
+OF_LABELS = "one of the judges in the labels"
+
 KNOWN = Confusion(rows="gold", columns="crowd", labels=(0, 1), counts=np.array([[80, 20], [30, 70]]))
 QUERIES = [f"q{number}" for number in range(4)]
 
@@ -59,7 +63,7 @@ def test_the_matrix_of_labels_has_the_judgments_in_its_rows(words: Words) -> Non
     between = find_judge_difference(small(labels=labels))
     # Ann says what the judgments say, but too seldom to be taken for their judge; Bob takes one bad document for good.
     np.testing.assert_allclose(between.confusion.pooled.matrix, [[7 / 8, 1 / 8], [0, 1]])
-    assert between.testing_judge == "the judge of the judgments"
+    assert between.testing_judge == OF_JUDGMENTS
     found = ceiling.section(small(labels=labels))
     (note,) = find_notes(found.figures[0], "query-matrices")
     assert re.findall(r"\d+", note) == ["4", "4", "5"]
@@ -90,7 +94,7 @@ def test_labels_of_few_documents_restrict_the_judgments_to_these() -> None:
 def test_a_gold_sample_tells_what_gold_makes_of_bronze_where_the_runs_look(words: Words) -> None:
     some = replace(simulated("documents"), labels=None, traps=None)
     between = find_judge_difference(some)
-    assert (between.training_judge, between.testing_judge, between.raw) == ("gold", "the bronze judge", True)
+    assert (between.training_judge, between.testing_judge, between.raw) == ("gold", BRONZE_JUDGE, True)
     assert between.confusion.counts.sum() == pytest.approx(some.gold.frame.height)
     tops = {pair for run in some.runs for pair in run.ranked(10).select("query", "doc").iter_rows()}
     assert {tuple(pair) for pair in between.judgments.frame.select("query", "doc").iter_rows()} <= tops
@@ -100,7 +104,7 @@ def test_a_gold_sample_tells_what_gold_makes_of_bronze_where_the_runs_look(words
 def test_whole_queries_are_tested_by_gold() -> None:
     some = replace(simulated("whole queries"), labels=None, traps=None)
     between = find_judge_difference(some)
-    assert (between.training_judge, between.testing_judge, between.raw) == ("the bronze judge", "gold", False)
+    assert (between.training_judge, between.testing_judge, between.raw) == (BRONZE_JUDGE, "gold", False)
     assert set(between.judgments.frame["query"]) == set(some.gold.frame["query"])
     bronze = some.judgments.frame.select("query", "doc", "label", judge=pl.lit("bronze"))
     same = rt.estimate_query_confusions(bronze, gold=some.gold)
@@ -109,7 +113,7 @@ def test_whole_queries_are_tested_by_gold() -> None:
     for query, counts in zip(between.confusion.queries, between.confusion.counts, strict=True):
         np.testing.assert_allclose(counts, by_query[query])
     with_labels = find_judge_difference(simulated("whole queries"))
-    assert (with_labels.training_judge, with_labels.testing_judge) == ("one of the judges in the labels", "gold")
+    assert (with_labels.training_judge, with_labels.testing_judge) == (OF_LABELS, "gold")
 
 
 def test_gold_from_elsewhere_tells_no_ceiling() -> None:

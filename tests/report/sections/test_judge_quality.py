@@ -21,6 +21,8 @@ from ringtrue.report.sections.judge_quality import trap_figure
 from ringtrue.tables import Judgments
 from strategies import examples
 
+OTHERS_BY_GOLD = "others on the same, by gold"
+
 
 def table(**judges: list[int]) -> Judgments:
     rows = [("q", f"d{place}", judge, label) for judge, said in judges.items() for place, label in enumerate(said)]
@@ -72,13 +74,13 @@ def test_what_others_are_right_by_stands_above_their_share() -> None:
     gold = Judgments.of({"q": {"d0": 0, "d1": 0, "d2": 1, "d3": 1}})
     found = figures(ReportInputs(labels=both, gold=gold))["judges"].table
     rows = {row[0]: dict(zip(found.columns, row, strict=True)) for row in found.rows}
-    assert (rows["ann"]["others on the same, by gold"], rows["ann"]["others on the same"]) == ("75%", "–")
-    assert (rows["bob"]["others on the same, by gold"], rows["bob"]["others on the same"]) == ("–", "100%")
+    assert (rows["ann"][OTHERS_BY_GOLD], rows["ann"]["others on the same"]) == ("75%", "–")
+    assert (rows["bob"][OTHERS_BY_GOLD], rows["bob"]["others on the same"]) == ("–", "100%")
 
 
 def test_a_flag_that_goes_by_the_others_is_not_held_against_numbers_by_gold(words: Words) -> None:
     found = figures(simulated("documents"))["judges"].table
-    assert "others on the same, by gold" in found.columns
+    assert OTHERS_BY_GOLD in found.columns
     words(found.caption)
 
 

@@ -19,6 +19,9 @@ from ringtrue.simulation.studies.correction_coverage import (
 )
 from ringtrue.simulation.studies.experiments import IntervalCoverage
 
+WHOLE_QUERIES = "difference, whole queries"
+GOLD_ONLY = "gold only, whole queries"
+
 
 def rng(seed: int = 7) -> np.random.Generator:
     return np.random.default_rng(seed)
@@ -118,7 +121,7 @@ def test_whole_queries_correct_measures_that_look_at_all_of_a_query(replications
     rows = coverage_by_queries(rng(), replications=replications)
     wider = room(replications, 300, errors=3)  # .91 is three standard errors of 300 below .95
     assert len(rows) == 2 * 4 * 2 * 2 * 2 * 3
-    corrected = [one for one in rows if one.method == "difference, whole queries"]
+    corrected = [one for one in rows if one.method == WHOLE_QUERIES]
     for population, about in (("these", "drawn queries"), ("like-these", "all queries")):
         shares = held(corrected, population=population, about=about)
         assert 0.94 - wider / 3 <= np.mean(shares) <= 0.965 + wider / 3  # what shares its queries is about as nine
@@ -127,9 +130,9 @@ def test_whole_queries_correct_measures_that_look_at_all_of_a_query(replications
     assert np.mean(held(corrected, population="these", about="all queries")) < 0.85
     width = {(one.setting, one.measure, one.queries, one.gold, one.population, one.method): one.width for one in rows}
     for key, value in width.items():
-        if key[-1] == "difference, whole queries":
+        if key[-1] == WHOLE_QUERIES:
             assert value is not None
-            assert value < (width[*key[:-1], "gold only, whole queries"] or 0) * 1.02
+            assert value < (width[*key[:-1], GOLD_ONLY] or 0) * 1.02
 
 
 @pytest.mark.slow

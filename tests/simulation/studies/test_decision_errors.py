@@ -15,6 +15,8 @@ from ringtrue.simulation.studies.decision_errors import (
     detection_rate,
 )
 
+WHOLE_QUERIES = "difference, whole queries"
+
 BY_NAME = {(one.setting, one.test, one.measure): one for one in COMPARISON_SETTINGS}
 
 
@@ -56,7 +58,7 @@ def test_the_difference_estimator_keeps_its_level_also_if_the_judge_favours_one(
 def test_whole_queries_keep_their_level_also_if_the_judge_favours_one(
     setting: str, measure: str, replications: int
 ) -> None:
-    share = false_alarms(setting, "difference, whole queries", measure, replications=replications)
+    share = false_alarms(setting, WHOLE_QUERIES, measure, replications=replications)
     assert lowest_level(replications) <= share <= highest_level(replications)
 
 

@@ -18,6 +18,8 @@ from ringtrue.simulation.studies.gold_in_practice import (
 from ringtrue.simulation.studies.real_judges import build_world
 from simulation.studies.test_real_judges import DCG, GOOD, PRECISION, WEAK, judged, real, small, study
 
+BY_OLD_LABELS = "by the old 60 labels"
+
 
 def test_families_by_the_letters_that_names_begin_with() -> None:
     assert run_families(["a-1", "a-2", "b", "7x"]) == {"a": [0, 1], "b": [2], "7x": [3]}
@@ -40,7 +42,7 @@ def test_a_line_with_and_without_the_extension() -> None:
         study(collection, bronze, draws=20), "P@5", budget=60, extension=20, rng=np.random.default_rng(1)
     )
     assert extended.method.endswith("by 20 labels")
-    assert alone.method.endswith("by the old 60 labels")
+    assert alone.method.endswith(BY_OLD_LABELS)
     assert (extended.runs, alone.runs, extended.draws) == (3, 1, 20)
     assert extended.coverage > 0.8
 

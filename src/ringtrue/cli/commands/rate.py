@@ -12,7 +12,7 @@ from ringtrue.cli.options import common
 from ringtrue.cli.options.common import option
 from ringtrue.cli.options.ratings import RatingFiles, RatingTargets
 from ringtrue.cli.output import OutputFormat, emit, print_notes, progress_bar
-from ringtrue.messages import Note, notes_as_dict
+from ringtrue.messages import Note, Suggestion, notes_as_dict
 
 if TYPE_CHECKING:
     from ringtrue.judges.agreement import Agreement
@@ -184,8 +184,8 @@ def _try_agreement(
 
     real_votes, _ = drop_traps(votes)
     if real_votes.frame.height > MAX_VOTES:
-        text = f"transitivity and agreement are left out beyond {MAX_VOTES:,} votes; `ringtrue agree` computes them"
-        return None, (Note("agreement-left-out", text),)
+        text = f"transitivity and agreement are left out beyond {MAX_VOTES:,} votes"
+        return None, (Note("agreement-left-out", text, suggestions=[Suggestion("computes them", function="agree")]),)
     is_anonymous = bool((real_votes.frame["judge"] == NO_JUDGE).all())
     # A judge with two votes on a pair says nothing about two judges.
     counted_repeats: Repeats | None = "all" if is_anonymous else "last" if repeats == "all" else repeats
