@@ -17,8 +17,6 @@ from ringtrue.files import (
 from ringtrue.files.byte_source import Source
 from ringtrue.files.formats import FORMATS, Format, find_separator, recognise_format
 
-TITLE = "do goldfish grow"
-
 
 def made(tmp_path: Path, text: str) -> Source:
     path = tmp_path / "file"
@@ -248,7 +246,7 @@ def test_real_runs_are_read_whole(data: Path) -> None:
 def test_real_topics_and_documents_are_read_whole(data: Path) -> None:
     goldfish = read_topics(data / "dl19/topics.tsv")
     assert goldfish.height == 43
-    assert goldfish.row(0) == ("156493", TITLE)
+    assert goldfish.row(0) == ("156493", "do goldfish grow")
     assert recognise_kind(Source(str(data / "dl19/topics.tsv"))) == "topics"
     assert read_topics(data / "dl21/topics.tsv").height == 53
     assert read_topics(data / "cranfield/cran.qry").height == 225

@@ -27,8 +27,6 @@ from ringtrue.files.read import derive_run_name, explain_duplicate
 from ringtrue.messages import Note
 from strategies import examples, messy_texts
 
-TITLE = "do goldfish grow"
-
 READERS: dict[str, Callable[..., Any]] = {
     "run": read_run,
     "judgments": read_judgments,
@@ -424,8 +422,8 @@ def test_scores_in_the_place_of_ranks_are_refused_and_not_turned_around(tmp_path
 
 def test_the_only_text_of_a_topic_is_its_title(tmp_path: Path) -> None:
     path = tmp_path / "queries.jsonl"
-    path.write_text('{"_id": "7", "text": TITLE}\n')
-    assert read_topics(path).rows() == [("7", TITLE)]
+    path.write_text('{"_id": "7", "text": "do goldfish grow"}\n')
+    assert read_topics(path).rows() == [("7", "do goldfish grow")]
     assert read_topics(path).columns == ["query", "title"]
 
 
