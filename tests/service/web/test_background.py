@@ -11,7 +11,7 @@ from ringtrue.service.web.background import repeat_work
 
 
 def test_work_that_fails_is_done_again_and_faults_are_logged(caplog: pytest.LogCaptureFixture) -> None:
-    failures = iter((RuntimeError("a fault"), StoreError("locked")))
+    failures = iter((RuntimeError("a fault"), StoreError("locked", "the database is locked")))
     done = asyncio.Event()
 
     async def work() -> None:
