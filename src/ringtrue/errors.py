@@ -100,7 +100,8 @@ class RingtrueError(Exception):
     def spelled(self, spelling: Spelling) -> str:
         """The one line that the users of a front end read: where, what, and what to do next."""
         note = self.note
-        if self.names_parameter and note.parameter and not join_hints(note.suggestions, spelling):
+        is_said = note.text.endswith("?") or join_hints(note.suggestions, spelling)
+        if self.names_parameter and note.parameter and not is_said:
             parameter = spelling.parameter(note.parameter)
             note = note.changed(text=f"{note.text} ({parameter})") if parameter else note
         return spell(note if self.place is None else note.about(self.place), spelling)
@@ -196,6 +197,8 @@ class UsageError(RingtrueError):
 
 class MeasureError(UsageError):
     """No such measure, or not with this parameter."""
+
+    names_parameter = False  # the sentence names the measure
 
 
 class StoreError(RingtrueError):

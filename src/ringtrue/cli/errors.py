@@ -8,7 +8,7 @@ from itertools import pairwise, takewhile
 
 import click
 
-from ringtrue.cli.spelling import CommandLine
+from ringtrue.cli.spelling import CommandLine, find_option
 from ringtrue.errors import FileError, MeasureError, RingtrueError, UsageError
 from ringtrue.messages import Suggestion
 
@@ -33,7 +33,8 @@ def report_error(stop: Stop, command: click.Command | None, *, as_json: bool) ->
     """Say what is the matter on standard error; the exit code."""
     spelling, error = CommandLine(command), as_error(stop, command)
     if as_json:
-        click.echo(json.dumps({"error": error.as_dict(spelling)}, ensure_ascii=False), err=True)
+        content = error.as_dict(spelling) | {"parameter": _own_name(error.parameter, command)}
+        click.echo(json.dumps({"error": content}, ensure_ascii=False), err=True)
     elif isinstance(stop, click.ClickException):
         stop.show()
     else:
@@ -81,6 +82,12 @@ def name_of(parameter: click.Parameter | None) -> str | None:
     if isinstance(parameter, click.Option):
         return max(parameter.opts, key=len).lstrip("-").replace("-", "_")
     return parameter.name if parameter else None
+
+
+def _own_name(parameter: str | None, command: click.Command | None) -> str | None:
+    """A parameter of the library as this command calls it: `frame`, where it has `--frame` for `sampling_frame`."""
+    option = find_option(command, parameter) if command and parameter else None
+    return name_of(option) if option else parameter
 
 
 def _find_name(option_name: str, command: click.Command | None) -> str:

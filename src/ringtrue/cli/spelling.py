@@ -29,10 +29,11 @@ COMMAND_BY_FUNCTION = {
 # Options whose parameter has another name than the argument of the function, by command.
 OPTION_BY_ARGUMENT = {
     "": {"form": "forced"},  # in every command
+    "aggregate": {"diagonal": "prior"},
     "agree": {"column": "panels"},
     "compare": {"sampling_frame": "frame"},
     "correct": {"versus": "versus_score"},
-    "disagreement": {"gold_as_judge": "gold", "levels": "level_texts"},
+    "disagreement": {"gold_as_judge": "gold", "judges": "between", "levels": "level_texts"},
     "evaluate": {"sampling_frame": "frame"},
     "rate": {"by_judge": "judge_model", "methods": "method", "quantiles": "quantile", "thresholds": "threshold"},
     "report": {"sampling_frame": "frame"},

@@ -188,7 +188,7 @@ def test_a_packed_file_is_named_by_what_is_in_it(ringtrue: Callable, world: Path
         (["labels.csv", "--method", "dawid"], (2, "bad-value", "method")),
         (["labels.csv", "--prior", "strong"], (2, "bad-value", "prior")),
         (["labels.csv", "--prior", "2,1", "--method", "mean"], (2, "unused-parameter", "prior")),
-        (["labels.csv", "--prior", "-1,1"], (2, "out-of-range", "diagonal")),
+        (["labels.csv", "--prior", "-1,1"], (2, "out-of-range", "prior")),
         (["labels.csv", "--prior", "none", "--method", "mean"], (2, "unused-parameter", "prior")),
         (["labels.csv", "-o", "labels.csv"], (2, "overwrites-input", "output")),
         (["labels.csv", "--gold", "gold.csv", "-o", "gold.csv"], (2, "overwrites-input", "output")),

@@ -236,7 +236,7 @@ def test_a_panel_that_saw_no_gold_document_stands_beside_one_that_did(ringtrue: 
 
 def test_a_column_that_tells_no_panels_is_refused(ringtrue: Call) -> None:
     answer = ringtrue("agree", "panels.csv", "--panels", "panle", "--json")
-    assert answer.stop == (2, "unknown-column", "column")
+    assert answer.stop == (2, "unknown-column", "panels")
     assert "'panel'" in answer.error["message"]
 
 

@@ -248,7 +248,7 @@ def test_mutual_evaluation_is_a_table_and_in_json(ringtrue: Callable, world: Pat
     ("words", "error"),
     [
         (["--between", "x,y"], ("needs-parameter", "mutual")),
-        (["--mutual", "--between", "x"], ("not-two-judges", "judges")),
+        (["--mutual", "--between", "x"], ("not-two-judges", "between")),
         (["--mutual", "--levels", "a=x,y", "--levels", "b=x,y"], ("conflicting-parameters", "mutual")),
     ],
 )

@@ -404,7 +404,7 @@ def test_a_new_run_is_told_and_the_sample_extended_to_it(shelf: Path, ringtrue) 
     ("nothing of the kind\n1\n", ("no-sampling-frame", None)),
     ("query,doc,prob,drawn\nq,d,0.5,150\n", ("bad-drawn-mark", None)),
     ("query,doc,prob,drawn\nq,d,2,true\n", ("bad-frame-probability", None)),
-    ("query,doc,prob,drawn\nother,d,0.5,true\n", ("frame-of-other-sample", "sampling_frame")),
+    ("query,doc,prob,drawn\nother,d,0.5,true\n", ("frame-of-other-sample", "frame")),
     ("\x00\x01", ("no-sampling-frame", None)),
 ])  # fmt: skip
 def test_a_frame_that_does_not_fit_is_told_in_one_line(

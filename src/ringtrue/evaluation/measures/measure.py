@@ -70,7 +70,7 @@ class Measure:
     def __post_init__(self) -> None:
         if self.name not in CATALOGUE:
             near = did_you_mean(self.name, CATALOGUE)
-            raise MeasureError("unknown-measure", f"unknown measure '{self.name}'{near}")
+            raise MeasureError("unknown-measure", f"unknown measure '{self.name}'{near}", parameter="measures")
         _parse_cutoff(self.definition, None if self.cutoff is None else str(self.cutoff), str(self))
         for name, value in self.parameters:
             _require_parameter(self.definition, name, dict(value) if name == "gains" else value, str(self))
@@ -166,10 +166,12 @@ def _find_definition(name: str, *, suffix: str) -> Definition:
         letters = name.rstrip("0123456789")
         if letters.lower() in by_lower and not suffix:
             near = f"{by_lower[letters.lower()]}@{name[len(letters) :]}"
-            raise MeasureError("unknown-measure", f"unknown measure '{name}'; did you mean '{near}'?")
+            raise MeasureError(
+                "unknown-measure", f"unknown measure '{name}'; did you mean '{near}'?", parameter="measures"
+            )
         known = find_near_miss(name, [*CATALOGUE, *SYNONYMS])
         suggestion = f"; did you mean '{known}{suffix}'?" if known else ""
-        raise MeasureError("unknown-measure", f"unknown measure '{name}{suffix}'{suggestion}")
+        raise MeasureError("unknown-measure", f"unknown measure '{name}{suffix}'{suggestion}", parameter="measures")
     return CATALOGUE[canonical]
 
 

@@ -100,7 +100,7 @@ class RealJudgeStudy:
         )
         gold_random = f"gold alone, {budget} random labels of both"
         pair_methods = (
-            f"difference, {budget} labels drawn for the comparison",
+            f"difference, {budget} labels by sample for the comparison",
             f"difference, {budget} random labels of both",
             gold_random,
         )
