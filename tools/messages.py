@@ -20,7 +20,7 @@ from pathlib import Path
 
 SOURCE = Path(__file__).parents[1] / "src" / "ringtrue"
 CODE = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]{2,}|`ringtrue [a-z]+|(?<!\S)ringtrue [a-z]+ (?=[A-Z<…-])")
+OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+|`ringtrue [a-z]+|(?<!\S)ringtrue [a-z]+ (?=[A-Z<…-])")
 NOT_MADE_HERE = {"Exception", "ValidationError", "OperationalError"}
 # What holds a sentence, by its name, and what may not be done with it.
 SENTENCES = re.compile(

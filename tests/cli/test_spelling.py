@@ -115,7 +115,7 @@ def test_arguments_of_the_call_at_hand_are_those_of_a_public_function_and_of_a_c
         ("evaluate", Suggestion(columns={"label": "NAME"}), "--columns label=NAME"),
         ("evaluate", Suggestion(measures="P@10"), "--measure P@10"),
         ("evaluate", Suggestion(rel=...), "--rel LABEL"),
-        ("evaluate", Suggestion(gold=None), "no --gold"),
+        ("evaluate", Suggestion(where={"kind of it": "first half"}), "--where 'kind of it=first half'"),
         ("ceiling", Suggestion(renormalise=True), "--renormalise"),
         ("measures", Suggestion(rel=1), ""),
         ("evaluate", Suggestion(rel=1, ridge=2), ""),

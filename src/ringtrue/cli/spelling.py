@@ -102,7 +102,7 @@ def _spell_argument(command: click.Command, argument: str, value: Argument) -> s
         return ""
     name = max(option.opts, key=len)
     if value is None or value is False:
-        return f"no {name}"
+        return ""  # what is to be left out of another call is not written
     if option.is_flag:
         return name
     return f"{name} {_placeholder(option, command) if value is ... else _spell_value(value)}"
@@ -117,7 +117,8 @@ def _placeholder(option: click.Option, command: click.Command) -> str:
 def _spell_value(value: Argument) -> str:
     """`query=prompt`, `0-3` for a scale, `4/5` for a share, and other values as they are."""
     if isinstance(value, Mapping):
-        return ",".join(f"{key}={part}" for key, part in value.items())
+        pairs = ",".join(f"{key}={part}" for key, part in value.items())
+        return shlex.quote(pairs) if " " in pairs else pairs
     if isinstance(value, range):
         return f"{value.start}-{value.stop - 1}"
     return "/".join(map(str, value)) if isinstance(value, tuple) else shlex.quote(f"{value}")

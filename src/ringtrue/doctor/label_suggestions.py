@@ -51,7 +51,7 @@ CHEAP_JUDGE = Obstacle(
     reason=Note("needs-cheap-judge", "a cheap judge's labels of all documents, to be corrected"),
     advice="nothing is needed where trusted labels do",
 )
-PLAN_BY_NUMBERS = Call("plan", purpose="also plans by numbers alone")
+PLAN_BY_NUMBERS = Call("plan", arguments={"half_width": HALF_WIDTH}, purpose="plans by numbers alone")
 AT_LEAST = "1/3"
 
 
@@ -166,7 +166,8 @@ def _obstacle_to_correction(roles: FileRoles, runs: Sequence[RunFile]) -> Obstac
         needs = f"gold labels that say how they were drawn, and {roles.truth.path} has no columns prob and design"
         whole_queries = Call(
             "evaluate",
-            arguments={"gold": roles.truth.path, "design": "whole_queries"},
+            judged_runs(roles, roles.bronze),
+            {**judgment_arguments(roles.bronze), "gold": roles.truth.path, "design": "whole_queries"},
             purpose="takes them as whole queries, if these were drawn by lot",
         )
         draw_some = Call("sample", purpose="draws some")

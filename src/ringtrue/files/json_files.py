@@ -97,7 +97,7 @@ def write_gains(path: str | Path, disagreement: Disagreement) -> None:
             "unused-top-level",
             f"nobody said {' or '.join(disagreement.top)}, the top level, and all labels below it would be worth "
             "nothing: no gains are written",
-            suggestions=[Suggestion("takes the levels that were given", function="disagree", scale=None)],
+            suggestions=[Suggestion("takes the levels that were given", scale=None)],
         )
     label_of_level = {name: str(label) for name, label in zip(disagreement.levels, disagreement.labels, strict=True)}
     content: dict[str, object] = {

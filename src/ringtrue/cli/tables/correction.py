@@ -283,7 +283,7 @@ def _corrected_sentence(comparison: Comparison, common_notes: Sequence[Note]) ->
         reasons = [note for note in notes if note.code == "not-decided"]
         if d.value is None:
             reasons = notes
-        reason = spell_all(reasons[0], CommandLine.here()) if reasons else "not decided"
+        reason = spell(reasons[0], CommandLine.here()) if reasons else "not decided"
         verdict = f"{comparison.a} or {comparison.b}? {reason}"
         notes = [note for note in notes if note not in reasons[:1]]
     else:

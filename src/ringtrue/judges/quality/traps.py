@@ -37,7 +37,7 @@ def match_traps(votes: Votes, traps: Votes) -> NDArray[np.int32]:
     if votes.items.columns != traps.items.columns:
         kinds = ["pairs of documents" if table.is_pairwise else "documents" for table in (votes, traps)]
         raise MismatchError(
-            "labels-and-pairs", f"the judges labelled {kinds[0]}, the traps are {kinds[1]}; both are of one kind"
+            "labels-and-pairs", f"the judges labelled {kinds[0]}, the traps are {kinds[1]}; give traps of the same kind"
         )
     n_met = votes.items.join(traps.items, on=votes.items.columns, how="semi").height
     if not n_met:

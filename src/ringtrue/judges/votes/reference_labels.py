@@ -41,7 +41,7 @@ def align_with_gold(votes: Votes, gold: Votes) -> tuple[Votes, Codes]:
     if votes.items.columns != gold.items.columns:
         kinds = ["pairs of documents" if table.is_pairwise else "documents" for table in (votes, gold)]
         raise MismatchError(
-            "labels-and-pairs", f"the judges labelled {kinds[0]}, gold has labels of {kinds[1]}; both are of one kind"
+            "labels-and-pairs", f"the judges labelled {kinds[0]}, gold has labels of {kinds[1]}; give both of one kind"
         )
     require_one_label_each(gold)
     votes, gold = votes.widen_scale(gold.labels), gold.widen_scale(votes.labels)
