@@ -100,10 +100,11 @@ class RingtrueError(Exception):
     def spelled(self, spelling: Spelling) -> str:
         """The one line that the users of a front end read: where, what, and what to do next."""
         note = self.note
-        is_said = note.text.endswith("?") or join_hints(note.suggestions, spelling)
-        if self.names_parameter and note.parameter and not is_said:
+        if self.names_parameter and note.parameter and not join_hints(note.suggestions, spelling):
             parameter = spelling.parameter(note.parameter)
-            note = note.changed(text=f"{note.text} ({parameter})") if parameter else note
+            # Behind a question, it would read as what was meant.
+            named = f"{parameter}: {note.text}" if note.text.endswith("?") else f"{note.text} ({parameter})"
+            note = note.changed(text=named) if parameter else note
         return spell(note if self.place is None else note.about(self.place), spelling)
 
     def __reduce__(self) -> tuple[Any, ...]:

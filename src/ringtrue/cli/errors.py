@@ -86,7 +86,11 @@ def name_of(parameter: click.Parameter | None) -> str | None:
 
 def _own_name(parameter: str | None, command: click.Command | None) -> str | None:
     """A parameter of the library as this command calls it: `frame`, where it has `--frame` for `sampling_frame`."""
-    option = find_option(command, parameter) if command and parameter else None
+    if command is None or parameter is None:
+        return parameter
+    if any(f"--{parameter.replace('_', '-')}" in option.opts for option in command.params):
+        return parameter
+    option = find_option(command, parameter)
     return name_of(option) if option else parameter
 
 

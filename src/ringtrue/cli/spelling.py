@@ -29,7 +29,7 @@ COMMAND_BY_FUNCTION = {
 # Options whose parameter has another name than the argument of the function, by command.
 OPTION_BY_ARGUMENT = {
     "": {"form": "forced"},  # in every command
-    "aggregate": {"diagonal": "prior"},
+    "aggregate": {"cell": "prior_text", "diagonal": "prior_text"},
     "agree": {"column": "panels"},
     "compare": {"sampling_frame": "frame"},
     "correct": {"versus": "versus_score"},

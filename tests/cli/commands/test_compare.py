@@ -131,7 +131,7 @@ def test_a_baseline_is_known_by_its_tag_where_runs_are_called_so(arena: Path, ri
         (("--level", "95"), ("bad-level", "level"), ""),
         (("--level", "0.9999999"), ("bad-level", "level"), ""),
         (("--seed", "-1"), ("bad-value", "seed"), ""),
-        (("-m", "nDGC@10"), ("unknown-measure", None), "'nDCG@10'"),
+        (("-m", "nDGC@10"), ("unknown-measure", "measure"), "'nDCG@10'"),
         (("-m", ""), ("no-measure", "measure"), ""),
         (("--topics", "topics.csv", "--by", "knd"), ("unknown-column", "by"), "'kind'"),
         (("--by", "kind"), ("unknown-column", "by"), ""),

@@ -155,7 +155,7 @@ def test_gold_that_is_nowhere_is_told_with_what_to_do(ringtrue: Callable) -> Non
     answer = ringtrue(
         "disagreement", "pairs.csv", "--at-least", "1/2", "--levels", "page=Non,HRel,Key", "--gold-as-judge", "--json"
     )
-    assert answer.stop == (2, "unknown-column", "gold")
+    assert answer.stop == (2, "unknown-column", "gold_as_judge")
     assert "--gold FILE" in answer.error["message"]
 
 
@@ -175,7 +175,7 @@ def test_two_columns_make_combined_levels(ringtrue: Callable) -> None:
     [
         (["--at-least", "4/3"], ("impossible-user-share", "at_least")),
         (["--at-least", "few"], ("bad-user-share", "at_least")),
-        (["--at-least", "1/3", "--gold", "j.qrels"], ("needs-parameter", "gold")),
+        (["--at-least", "1/3", "--gold", "j.qrels"], ("needs-parameter", "gold_as_judge")),
         (["--at-least", "1/3", "-o", "gains.csv"], ("unknown-extension", "output")),
         (["--at-least", "1/3", "-o", "-"], ("not-a-file", "output")),
         (["--at-least", "1/3", "--by", "knd"], ("unknown-column", "by")),

@@ -258,7 +258,7 @@ def test_the_lines_of_a_document_twice_are_those_of_the_judge_in_question(world:
 @pytest.mark.parametrize(
     ("words", "error", "says"),
     [
-        (("evaluate", "a.run", "--judgments", "j.qrels", "-m", "nDGC@10"), ("unknown-measure", None), "'nDCG@10'"),
+        (("evaluate", "a.run", "--judgments", "j.qrels", "-m", "nDGC@10"), ("unknown-measure", "measure"), "'nDCG@10'"),
         (("evaluate", "a.run", "--judgments", "j.qrels", "-m", "P(rl=2)@10"), ("unknown-parameter", None), "'rel'"),
         (("evaluate", "a.run", "a.run", "--judgments", "j.qrels"), ("repeated-run", "runs"), ""),
         (("evaluate", "a.run"), ("needs-parameter", "judgments"), "--judgments"),
@@ -281,7 +281,7 @@ def test_the_lines_of_a_document_twice_are_those_of_the_judge_in_question(world:
         ),
         (("evaluate", "-", "--judgments", "-"), ("input-read-twice", None), ""),
         (("evaluate", "a.run", "--judgments", "j.qrels", "-m", ""), ("no-measure", "measure"), ""),
-        (("evaluate", "a.run", "--judgments", "j.qrels", "-m", "nDCG10"), ("unknown-measure", None), "'nDCG@10'"),
+        (("evaluate", "a.run", "--judgments", "j.qrels", "-m", "nDCG10"), ("unknown-measure", "measure"), "'nDCG@10'"),
         (
             ("evaluate", "a.run", "--judgments", "j.qrels", "--columns", "gold=label"),
             ("bad-value", "columns"),

@@ -309,7 +309,7 @@ def test_the_command_that_comes_next_can_be_pasted(shelf: Path, ringtrue, words:
         (["--budget", "1"], (2, "budget-too-small", "budget")),
         (["--queries", "1"], (2, "too-few-queries", "queries")),
         (["--queries", "9", "--compare"], (2, "conflicting-parameters", "compare")),
-        (["--budget", "9", "--for", "nDCG@5"], (2, "needs-whole-queries", "measures")),
+        (["--budget", "9", "--for", "nDCG@5"], (2, "needs-whole-queries", "measure")),
         (["--budget", "9", "--for", "P@@5"], (2, "not-a-measure", None)),
         (["--budget", "9", "--depth", "3"], (2, "conflicting-parameters", "depth")),
         (["--budget", "9", "--judges", "average"], (2, "conflicting-parameters", "judges")),

@@ -244,7 +244,7 @@ def test_a_second_file_that_is_not_there_is_named(judges: Path, ringtrue) -> Non
         (("stability", "a.run", "--judgments", "j.qrels", "--versus", "k.qrels"), ("needs-two-runs", None)),
         (("stability", "a.run", "b.run", "--judgments", "j.qrels"), ("needs-parameter", "versus")),
         (("stability", "a.run", "b.run", "--versus", "j.qrels"), ("needs-parameter", "judgments")),
-        ((*WORDS, "-m", "nDGC@10"), ("unknown-measure", None)),
+        ((*WORDS, "-m", "nDGC@10"), ("unknown-measure", "measure")),
         ((*WORDS, "-m", ""), ("no-measure", "measure")),
         ((*WORDS, "--seed", "-1"), ("bad-value", "seed")),
         ((*WORDS, "--level", "95"), ("bad-level", "level")),
